@@ -1,33 +1,35 @@
-"""Cases of the benchmark, their problems for a scheme, and the log of a run."""
+"""A case of the benchmark: what it builds, how it starts, what is measured and what must hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import parallel
-from ..algebra import kernels
 from ..algebra.operators import SparseRows
-from ..integrators import SCHEMES, Integrator, Option
-from ..integrators.step_buffer import Steps
-from ..output.observer import Observer, ObserverLike
+from ..integrators import SCHEMES, Integrator, Option, Scheme, find_scheme, options
+from ..output.observer import ObserverLike
 from ..output.result import Result
+from ..simulation.loop import simulate
 from ..simulation.step_control import StepControl
+from .run_log import RunLog
 from .sketch import Sketch
 from .verdict import Verdict
 
 Values = Mapping[str, Any]  #: Parameters of a run by name.
-Judged = tuple[dict[str, Any], list[Verdict]]  #: Results and verdicts of a run.
+Results = dict[str, Any]  #: Measured numbers of a run by name.
+Judged = tuple[Results, list[Verdict]]
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
 NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
 #: Those for a single mass: singular-mass CD-Lagrange hands the mass of a contact node to its neighbours.
 SINGLE = tuple(name for name in NAMED if name != "cd-lagrange-singular")
+#: The scheme that a case is built for where none is named.
+EXPLICIT = SCHEMES["cd-lagrange"]
 #: Parameters of every case besides its own.
 COMMON = {
     "h": Option(None, "s", "time step; the other way to give it is courant"),
@@ -44,6 +46,12 @@ def defaults(options: Mapping[str, Option]) -> dict[str, Any]:
     return {name: option.default for name, option in options.items()}
 
 
+def contact_law(p: Values) -> dict[str, Any]:
+    """Keyword arguments of a contact: those of its law that are parameters of the run."""
+    names = ("restitution", "friction", "gap_tolerance", "touching")
+    return {name: p[name] for name in names if name in p}
+
+
 def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
     """Whether the balance closes; from a million steps on roundings may add up like a random walk."""
     return Verdict.below("the energy balance closes", residual, limit * max(1.0, (steps / 1e6) ** 0.5))
@@ -55,216 +63,257 @@ def run_end(integrator: Integrator, t_end: float) -> float:
     return one if t_end < one + 0.5 * integrator.dt else t_end
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Setup:
+    """System and contact of a case for a scheme; subclasses have more for their measurements."""
+
+    system: Any  #: The system, or the explicit and the implicit part of a divided one.
+    contact: Any = None  #: Its contact, a list of contacts, or None.
+    record: SparseRows | None = None  #: The recorded displacements; none by default.
+    critical: float | None = None  #: Critical step of central differences [s]; None: the system knows it.
+
+    @property
+    def body(self) -> Any:
+        """The system, of a divided one the explicit part."""
+        return self.system[0] if isinstance(self.system, tuple) else self.system
+
+
+class Ended(NamedTuple):
+    """A run that has ended."""
+
+    scheme: str
+    given: Values  #: Its parameters as they were given.
+    p: Values  #: Its parameters, with step, Courant number, end and what else the case decided.
+    setup: Any
+    integrator: Any
+    log: Any  #: The log of every step, closed.
+    result: Result
+    results: Results  #: The numbers of every case; in ``verdicts`` with those of :meth:`Case.measure`.
+
+
+class Case:
+    """A case of the benchmark. A subclass has the attributes below and overrides what differs.
+
+    Attributes:
+        parameters: Its parameters by name.
+        schemes: Names of the schemes it runs with.
+        about: The motion and its purpose, in a sentence or two.
+        drawing: A sketch of it.
+        amplifies_rounding: Whether long runs differ in whole cycles where roundings differ.
+        defaults: Parameters of schemes with another default here.
+        courants: Courant numbers of explicit and of other schemes, where the parameter has no default.
+        no_critical_step: Why ``courant`` is refused; empty where the system has a critical step.
+        follows: Whether the step follows the critical one, unless ``h`` is given.
+        balance: The result that is the largest residual of the energy balance.
+        balance_limits: Its bounds for explicit and for other schemes: round-off.
+        log_type: The log of every step.
+    """
+
+    parameters: Mapping[str, Option]
+    schemes: tuple[str, ...]
+    about: str
+    drawing: Sketch
+    amplifies_rounding: bool = False
+    defaults: Values = {}
+    courants: tuple[float, float] = (1.0, 1.0)
+    no_critical_step: str = ""
+    follows: bool = False
+    balance: str = "balance_residual"
+    balance_limits: tuple[float, float] = (1e-12, 1e-11)
+    log_type: type[RunLog] = RunLog
+
+    def __init__(self) -> None:
+        options = dict(self.parameters)
+        for name in _INTERVALS.keys() & options.keys():
+            options[name] = replace(options[name], interval=options[name].interval or _INTERVALS[name])
+        self.parameters = options
+
+    # -- what a case says of itself
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters, with those that depend on others; a ValueError for values of no such case."""
+        self.check(p)
+        return dict(p)
+
+    def build(self, p: Values, scheme: Scheme) -> Setup:
+        """System, contact and recorded rows for settled parameters and a scheme. Collective."""
+        raise NotImplementedError
+
+    def time_step(self, p: Values, scheme: Scheme, setup: Setup) -> float:
+        """``h``, or ``courant`` times the critical step of the scheme [s]. Collective."""
+        usual = self.parameters["h"].default  # where it is a number, courant is given only by the user
+        courant = p.get("courant")
+        if p["h"] is not None and (usual is None or courant is None):
+            return float(p["h"])
+        courant = self.courants[not scheme.explicit] if courant is None else courant
+        return float(courant * self.critical_step(scheme, setup))
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """End time where none is given [s]."""
+        raise NotImplementedError
+
+    def start(self, integrator: Integrator, setup: Any, p: Values) -> None:
+        """Start the scheme; here at rest. Collective."""
+        integrator.start(0.0, 0.0)
+
+    def log(self, integrator: Integrator, setup: Any, p: Values) -> RunLog:
+        """The log of every step. Collective."""
+        return self.log_type(integrator)
+
+    def measure(self, run: Ended) -> Results:
+        """The numbers of a run. Collective."""
+        return {}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Verdicts that a run decides, besides that on the energy balance. Collective."""
+        return []
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """Verdicts that take further runs. Collective."""
+        return []
+
+    def balance_limit(self, run: Ended) -> float:
+        """Largest residual of the energy balance over the largest energy: round-off of the scheme."""
+        return self.balance_limits[not find_scheme(run.scheme).explicit]
+
+    def record(self, integrator: Integrator, setup: Any, p: Values) -> SparseRows:
+        """The recorded displacements. Collective."""
+        known: SparseRows | None = setup.record
+        return setup.body.rows(np.zeros(0, dtype=np.int32)) if known is None else known  # type: ignore[no-any-return]
+
+    def files(self, log: Any) -> Mapping[str, Callable[[], bytes]]:
+        """Contents of further files by name; made after :meth:`measure`, on one rank."""
+        return {}
+
+    def dofs(self, setup: Any) -> int:
+        """Number of dofs of all ranks. Collective."""
+        body = setup.body
+        if not isinstance(setup.system, tuple):
+            return int(parallel.total(body.comm, body.owned))
+        return int(parallel.total(body.comm, np.count_nonzero(sum(part.active for part in setup.system))))
+
+    # -- what follows from it
+
+    def make(self, scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+        """The case for one scheme, started. Collective.
+
+        Args:
+            scheme: Name of the scheme.
+            p: All parameters of the case and of the scheme.
+            allow_unstable: Accept a step above the critical one.
+
+        Raises:
+            ValueError: Values that describe no such case, or a step that the scheme refuses.
+        """
+        chosen, given = find_scheme(scheme), p
+        settled = self.settled(p, chosen)
+        setup = self.build(settled, chosen)
+        settled["h"] = h = self.time_step(settled, chosen, setup)
+        if settled["t_end"] is None:
+            settled["t_end"] = self.end(settled, chosen)
+        integrator = self.bind(chosen, setup, settled, allow_unstable)
+        critical = self.limit(integrator, chosen, setup)
+        if math.isfinite(critical) and h != (settled.get("courant") or math.inf) * critical:
+            settled["courant"] = h / critical
+        self.start(integrator, setup, settled)
+        return Problem(self, scheme, given, settled, setup, integrator, critical)
+
+    def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
+        """The scheme on system and contact, not started. Collective."""
+        return scheme.bind(setup.system, p["h"], setup.contact, p, allow_unstable=allow_unstable)
+
+    def judge(self, run: Ended) -> list[Verdict]:
+        """The verdict on the energy balance, where the scheme has one, and those of the case. Collective."""
+        if not run.result.balance:
+            return self.verdicts(run)
+        limit = self.balance_limit(run)
+        closes = balance_verdict(run.results[self.balance], limit, run.result.steps)
+        return [closes, *self.verdicts(run)]
+
+    def check(self, p: Values) -> None:
+        """Raise a ValueError unless all values are in their intervals, or among those allowed."""
+        if self.no_critical_step and p.get("courant") is not None:
+            raise ValueError(f"{self.no_critical_step}: give h, not courant")
+        options.check({name: o for name, o in self.parameters.items() if p[name] is not None}, p)
+        for name, option in self.parameters.items():
+            if option.allowed and p[name] not in option.allowed:
+                words = ", ".join(map(str, option.allowed))
+                raise ValueError(f"{name} must be one of {words}, but is {p[name]}")
+
+    def limit(self, integrator: Integrator, scheme: Scheme, setup: Setup) -> float:
+        """Critical time step of the bound scheme [s], inf where there is none. Collective."""
+        if self.no_critical_step:
+            return math.inf
+        if setup.critical is not None or isinstance(setup.system, tuple):
+            return self.critical_step(scheme, setup)
+        return integrator.critical_step(integrator.system)
+
+    def critical_step(self, scheme: Scheme, setup: Setup) -> float:
+        """Critical time step of the scheme [s]. Collective."""
+        body = setup.body
+        known = setup.critical if setup.critical is not None else body.critical_time_step()
+        return float(scheme.critical_ratio(body) * known)
+
+
 class Problem:
-    """A case made ready for a scheme."""
+    """A case made ready for a scheme, started. Collective.
 
-    integrator: Integrator  #: The scheme, started.
-    t_end: float  #: End time [s], at least one step after the start.
-    record: SparseRows
-    log: RunLog
-    judge: Callable[[Result], Judged]  #: Collective.
-    dofs: int
-    effective: Values = field(default_factory=dict)  #: Parameters that the case itself decided.
-    study: Callable[[], list[Verdict]] | None = None  #: Verdicts that take further runs. Collective.
-    adapt: StepControl | None = None  #: How the step follows the critical one; None where it is fixed.
-    #: Contents of further files, by name; called after ``judge``, on one rank.
-    files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    Attributes:
+        case, scheme: The case, and the name of the scheme.
+        given, p, setup, integrator, log: See :class:`Ended`.
+        critical: Critical time step of the scheme [s]; inf where there is none.
+        t_end: End time [s], at least one step after the start.
+        record: The recorded displacements.
+        dofs: Number of dofs of all ranks.
+        adapt: How the step follows the critical one; None where it is fixed.
+        files: Contents of further files, by name; called after :meth:`judge`, on one rank.
+    """
 
-    def __post_init__(self) -> None:
-        self.t_end = run_end(self.integrator, self.t_end)
+    def __init__(
+        self,
+        case: Case,
+        scheme: str,
+        given: Values,
+        p: dict[str, Any],
+        setup: Any,
+        integrator: Integrator,
+        critical: float,
+    ) -> None:
+        self.case, self.scheme, self.given, self.p = case, scheme, given, p
+        self.setup, self.integrator, self.critical = setup, integrator, critical
+        self.log: Any = case.log(integrator, setup, p)
+        self.t_end = run_end(integrator, p["t_end"])
+        self.record, self.dofs = case.record(integrator, setup, p), case.dofs(setup)
+        follows = case.follows and given["h"] is None
+        self.adapt = StepControl(safety=given["courant"]) if follows else None
+        self.files = case.files(self.log)
 
     def observers(self) -> list[ObserverLike]:
         """The observers of the run."""
         return self.log.observers()
 
+    def simulate(self, observers: Sequence[ObserverLike] | None = None, **how: Any) -> Result:
+        """The run, ``how`` as in :func:`.simulate`, with the log unless there are others. Collective."""
+        usual = {"t_end": self.t_end, "record": self.record, "every": self.p["every"], "adapt": self.adapt}
+        observers = self.observers() if observers is None else observers
+        return simulate(self.integrator, observers=observers, **{"progress": False, **usual, **how})
 
-@dataclass(frozen=True)
-class Case:
-    """An entry of the benchmark."""
+    def ended(self, result: Result) -> Ended:
+        """The run that has ended, with its numbers. Collective."""
+        self.log.close()
+        results = {"balance_residual": self.log.relative_residual(), "h": self.p["h"]}
+        if math.isfinite(self.critical):
+            results["critical_time_step"] = self.critical
+        about = self.scheme, self.given, self.p, self.setup, self.integrator, self.log
+        run = Ended(*about, result, results)
+        results |= self.case.measure(run)
+        return run
 
-    parameters: Mapping[str, Option]
-    schemes: tuple[str, ...]  #: Names of the schemes it runs with.
-    make: Callable[[str, Values, bool], Problem]  #: From scheme, parameters, and whether h may be unstable.
-    about: str  #: The motion and its purpose, in a sentence or two.
-    drawing: Sketch
-    amplifies_rounding: bool = False  #: Whether long runs differ in whole cycles where roundings differ.
-    defaults: Values = field(default_factory=dict)  #: Parameters of schemes with another default here.
+    def judge(self, result: Result) -> Judged:
+        """Results and verdicts of a run that has ended. Collective."""
+        run = self.ended(result)
+        return run.results, self.case.judge(run)
 
-    def __post_init__(self) -> None:
-        options = dict(self.parameters)
-        for name in _INTERVALS.keys() & options.keys():
-            options[name] = replace(options[name], interval=options[name].interval or _INTERVALS[name])
-        object.__setattr__(self, "parameters", options)
-
-
-#: Attributes of a :class:`RunLog` that most cases report.
-CONTACT = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
-
-
-class RunLog(Observer):
-    """Contact and energy numbers of every time step (fine ones of HATI), in constant memory.
-
-    Override :meth:`contacts` to note more, and name the new attributes below, so that they outlive a restart.
-
-    Args:
-        integrator: The integrator, started.
-        normal: L over the recorded columns of this rank, shape (p, k): normal velocities of schemes that
-            do not keep them come from it; without it they are nan.
-
-    Attributes:
-        contact_start, contact_end: (as all, after :meth:`close`) times of first and last impulse [s] or None.
-        contact_phases: Number of uninterrupted phases of contact.
-        first_impulse, impulse_sum: Sum over the points [N s], of the first step of contact and of all steps.
-        deepest: Largest penetration [m], 0 for none.
-    """
-
-    #: Attributes that are the same on every rank: numbers or None, arrays, lists of numbers or of arrays.
-    state_names: tuple[str, ...] = ("_contact", "_energies", "_started")
-    share_names: tuple[str, ...] = ()  #: Those of which every rank has a part of a sum.
-    fixed_names: tuple[str, ...] = ()  #: Those that a run must share with the one that it continues.
-
-    def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
-        self._comm = integrator.system.comm
-        self._scheme = integrator
-        self._touch, self._balance = kernels.jit(_touch), kernels.jit(_worst_residual)
-        self._gap = np.inf
-        #: Touching, phases, start, first impulse, end, sum of impulses.
-        self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
-        self._energies = np.array([np.nan, 0.0, 0.0])  #: Energy at the start, largest residual and energy.
-        self._started, self._normal = False, normal
-        self._v: NDArray = np.zeros(0)
-
-    def observers(self) -> list[ObserverLike]:
-        """Observers that keep this log."""
-        return [self]
-
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps. Collective."""
-        energies = steps.energies[: steps.count]
-        if self._comm.size > 1:
-            energies = self._comm.allreduce(energies, op=MPI.SUM)
-        self._balance(energies, self._energies)
-        self.contacts(*self._time_steps(steps))
-        self._started = True
-
-    def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
-        """Note contacts at consecutive times ``t`` [s], the start first; arrays of shape (n, p). Collective.
-
-        Impulses ``r`` [N s], gaps [m], normal velocities half a step ``before`` [m/s, nan at the start].
-        """
-        impulses: NDArray = r[:, 0] if r.shape[1] == 1 else r.sum(axis=1)
-        if self._comm.size > 1:
-            impulses = self._comm.allreduce(impulses, op=MPI.SUM)
-        self._touch(t, impulses, self._contact)
-        self._gap = float(np.fmin.reduce(gap, axis=None, initial=self._gap))
-
-    def _time_steps(self, steps: Steps) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        n = steps.count  # fine time steps where a scheme has some
-        if not (steps.fine and self._started):
-            return steps.t[:n], steps.r[:n], steps.gap[:n], self._half_step_before(steps)
-        r, gap, before = (np.concatenate(steps.fine[name][:n]) for name in ("r", "gap", "before"))
-        m, s = steps.integrator.substeps, steps.integrator
-        first = round((steps.t[0] - s.t0) / s.dt) - 1
-        numbers: NDArray = first * m + np.arange(1, n * m + 1)
-        return s.t0 + numbers * (s.dt / m), r, gap, before
-
-    def _half_step_before(self, steps: Steps) -> NDArray:
-        n, before = steps.count, np.full(steps.gap[: steps.count].shape, np.nan)
-        if self._normal is not None:
-            v = steps.v[:n] @ self._normal.T
-            before[1:] = v[:-1]
-            if self._started:
-                before[0] = self._v
-            self._v = v[-1].copy()
-        return before
-
-    def state(self) -> dict[str, NDArray]:
-        """The content of the log, the same on every rank. Collective."""
-        kept = {name: _packed(getattr(self, name)) for name in (*self.state_names, *self.fixed_names)}
-        kept["_gap"] = np.array(self._comm.allreduce(self._gap, op=MPI.MIN))
-        for name in self.share_names:
-            kept[name] = np.array(self._comm.allgather(np.asarray(getattr(self, name))))
-        if self._normal is not None and (contact := self._scheme.contact) is not None:
-            kept["_v"] = parallel.gather_rows(self._comm, self._v)[contact.L.sorting(self._comm)]
-        return kept
-
-    def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state`; a ValueError where a needed end time is another one. Collective."""
-        for name in self.fixed_names:
-            if not np.array_equal(state[name], _packed(getattr(self, name))):
-                raise ValueError("results of this case belong to a run of one length: give t_end as before")
-        for name in self.state_names:
-            setattr(self, name, _unpacked(state[name], getattr(self, name)))
-        self._gap = float(state["_gap"])
-        for name in self.share_names:
-            parts, kind = state[name], type(getattr(self, name))
-            first = parts.sum(axis=0) if self._comm.rank == 0 else np.zeros_like(parts[0])
-            mine = parts[self._comm.rank] if len(parts) == self._comm.size else first
-            setattr(self, name, kind(mine) if kind is float else mine.copy())
-        if self._normal is not None and (contact := self._scheme.contact) is not None:
-            every: NDArray = np.empty(contact.total)
-            every[contact.L.sorting(self._comm)] = state["_v"]
-            self._v = every[contact.mine]
-
-    def close(self) -> None:
-        """Bring the numbers up to the last step. Collective."""
-        _, phases, start, self.first_impulse, end, self.impulse_sum = map(float, self._contact)
-        self.contact_phases = int(phases)
-        self.contact_start, self.contact_end = (None if np.isnan(t) else t for t in (start, end))
-        self.deepest = max(0.0, float(-self._comm.allreduce(self._gap, op=MPI.MIN)))
-
-    def numbers(self, *names: str) -> dict[str, Any]:
-        """Residual, step, attributes of these names and penetration, up to the last step. Collective."""
-        self.close()
-        found = {"balance_residual": self.relative_residual(), "h": self._scheme.dt}
-        return {**found, **{name: getattr(self, name) for name in names}, "penetration_max": self.deepest}
-
-    def relative_residual(self) -> float:
-        """Largest residual of the balance over the largest energy, every step counted."""
-        _, worst, largest = map(float, self._energies)
-        return worst / largest if largest > 0 else worst
-
-
-def _packed(value: Any) -> NDArray:
-    """A number, None, an array, or a list of numbers or arrays, as one array."""
-    if value is None:
-        return np.zeros(0)
-    if isinstance(value, list) and value and np.ndim(value[0]) > 0:
-        return np.concatenate(value)
-    return np.array(value, dtype=np.float64)
-
-
-def _unpacked(array: NDArray, like: Any) -> Any:
-    """The inverse of :func:`_packed`, of the kind of ``like``."""
-    if isinstance(like, list):
-        return [array.copy()] if array.ndim > 1 else array.tolist()
-    if isinstance(like, np.ndarray):
-        return array.astype(like.dtype)
-    if array.size == 0:
-        return None
-    return type(like)(array) if isinstance(like, (bool, int)) else float(array)
-
-
-def _touch(t: NDArray, impulses: NDArray, state: NDArray) -> None:
-    """Follow the phases of contact; ``state`` as in :class:`RunLog`."""
-    for i in range(t.size):
-        if impulses[i] > 0.0:
-            if state[0] == 0.0:
-                state[1] += 1.0
-                if state[1] == 1.0:
-                    state[2], state[3] = t[i], impulses[i]
-            state[4] = t[i]
-            state[5] += impulses[i]
-        state[0] = 1.0 if impulses[i] > 0.0 else 0.0
-
-
-def _worst_residual(terms: NDArray, state: NDArray) -> None:
-    """Follow what :func:`.energy.residual` leaves; columns of ``terms`` as in :data:`.energy.TERMS`."""
-    for i in range(terms.shape[0]):
-        kinetic, complementary, internal, work, external, contact, dissipated, interface = terms[i, :8]
-        if state[0] != state[0]:
-            state[0] = kinetic + complementary
-        left = kinetic + complementary - state[0] + work + dissipated - external - contact - interface
-        state[1] = max(state[1], abs(left))
-        state[2] = max(state[2], abs(kinetic), abs(internal), abs(external))
+    def study(self) -> list[Verdict]:
+        """Verdicts that take further runs. Collective."""
+        return self.case.study(self)

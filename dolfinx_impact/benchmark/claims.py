@@ -1,4 +1,4 @@
-"""What papers say of every case, and known answers, decided by runs; and figures, drawn again."""
+"""Claims of papers on every case, and known answers, decided by runs; and figures, drawn again."""
 
 from .cases.bouncing_ball import claims as ball
 from .cases.bridge_crane import claims as crane

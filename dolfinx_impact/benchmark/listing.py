@@ -1,4 +1,4 @@
-"""What ``list`` prints: the cases and schemes at a glance, and all about one of them."""
+"""Text of ``list``: the cases and schemes at a glance, and all about one of them."""
 
 from __future__ import annotations
 

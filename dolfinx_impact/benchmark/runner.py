@@ -20,7 +20,7 @@ from ..integrators.options import check
 from ..output.atomic_file import write_whole
 from ..output.result import Result
 from ..simulation.checkpoint import Checkpoint, Stored
-from ..simulation.loop import Interrupted, simulate
+from ..simulation.loop import Interrupted
 from .case import Case, Problem
 from .cases import CASES
 
@@ -192,13 +192,14 @@ def run(
     prepare_folder(folder)
     summary, result = perform(case, scheme, values, problem, checkpoint=checkpoint, restart=keep.restart)
     _write(folder, summary, result, problem)
-    if problem.study is not None:
-        # The run is kept whatever becomes of the study.
-        try:
-            summary["verdicts"] += [v.row("claim") for v in problem.study()]
-        except Interrupted as stop:
-            stop.left = "the run is written, without the verdicts of its study"
-            raise
+    # The run is kept whatever becomes of the study.
+    try:
+        further = [v.row("claim") for v in problem.study()]
+    except Interrupted as stop:
+        stop.left = "the run is written, without the verdicts of its study"
+        raise
+    if further:
+        summary["verdicts"] += further
         _write(folder, summary, result, problem)
     if MPI.COMM_WORLD.rank == 0:
         _print(summary, result, problem, folder)
@@ -209,15 +210,8 @@ def perform(
     case: str, scheme: str, values: dict[str, Any], problem: Problem, **how: Any
 ) -> tuple[dict[str, Any], Result]:
     """Run a problem, ``how`` as in :func:`.simulate`: its summary and its history. Collective."""
-    how = {
-        "record": problem.record,
-        "every": values["every"],
-        "progress": "bar",
-        "adapt": problem.adapt,
-        **how,
-    }
     try:
-        result = simulate(problem.integrator, t_end=problem.t_end, observers=problem.observers(), **how)
+        result = problem.simulate(**{"progress": "bar", **how})
     except (RuntimeError, MemoryError):
         raise
     except Exception as error:
@@ -226,7 +220,7 @@ def perform(
         # A class of the user's: not bad input of the command.
         raise RuntimeError(f"{scheme} failed: {describe(error)}") from error
     results, verdicts = problem.judge(result)
-    values.update(problem.effective)
+    values.update(problem.p)
     summary: dict[str, Any] = {"case": case, "scheme": scheme, "parameters": values, "results": results}
     summary |= {"verdicts": [v.row("claim") for v in verdicts], "balance": result.balance}
     summary |= {"steps": result.steps, "dofs": problem.dofs, "seconds": result.seconds}

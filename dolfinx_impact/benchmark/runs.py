@@ -72,7 +72,7 @@ class Runs:
         ]
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What ``make`` returns, which JSON can hold: made by the first who asks for ``name``, and kept."""
+        """The value of ``make``, which JSON can hold: made by the first who asks for ``name``, and kept."""
         place = self._place([name, self._instead, None if self._only is None else sorted(self._only)])
         with self._locked(place):
             if not (place / "kept.json").exists():

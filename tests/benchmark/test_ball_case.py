@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support import cases
 
-import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.bouncing_ball import case
 from dolfinx_impact.exact import BouncingBall
-from dolfinx_impact.integrators import SCHEMES
 
 GRAVITY = 9.81
 VELOCITY_LEVEL = ("cd-lagrange", "cd-lagrange-implicit", "moreau-jean", "moreau-jean-decoupled")
@@ -24,22 +23,11 @@ BALLS = st.builds(
 
 
 def parameters(scheme, **changes):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    return {**{name: option.default for name, option in options.items()}, **changes}
+    return cases.values("bouncing-ball", scheme, **changes)
 
 
 def run(scheme, **changes):
-    p = parameters(scheme, **changes)
-    problem = case.make(scheme, p)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        progress=False,
-        every=p["every"],
-    )
-    return (result, *problem.judge(result))
+    return cases.run("bouncing-ball", scheme, **changes)[1:]
 
 
 # -- the exact solution
@@ -101,28 +89,13 @@ def test_elastic_ball_never_rests_and_a_lying_one_always_does():
         assert not lying.position([0.0, 1.0]).any() and not lying.velocity([0.0, 1.0]).any()
 
 
-@pytest.mark.parametrize(
-    "wrong, words",
-    [
-        ({"m": 0.0}, "m must be positive"),
-        ({"gravity": -1.0}, "gravity must be positive"),
-        ({"z0": -1.0}, r"z0 must be at least 0 \[m\]"),
-        ({"v0": np.nan}, "v0 must be finite"),
-        ({"restitution": 1.5}, r"restitution must lie in \[0, 1\]"),
-    ],
-)
-def test_what_is_no_ball(wrong, words):
-    with pytest.raises(ValueError, match=words):
-        case.make("cd-lagrange", parameters("cd-lagrange", **wrong))
-
-
 # -- the schemes
 
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", pytest.param("moreau-jean", marks=pytest.mark.slow)])
 def test_elastic_ball_keeps_its_height(scheme):
     """1000 s at the step of the paper, every step checked."""
-    integrator = case.make(scheme, parameters(scheme, restitution=1.0)).integrator
+    integrator = case.BOUNCING_BALL.make(scheme, parameters(scheme, restitution=1.0)).integrator
     top, tops, seen = 0.0, [], 0
     for _ in range(100_000):
         integrator.step()
@@ -204,21 +177,13 @@ def test_carpenter_implicit_blows_up():
     assert any("unstable" in v.words and v.reproduced for v in verdicts)
 
 
-@pytest.mark.parametrize("scheme", ["carpenter", "carpenter-implicit"])
-def test_schemes_without_restitution_say_so(scheme):
-    with pytest.raises(ValueError, match="no restitution"):
-        case.make(scheme, parameters(scheme))
-
-
 def test_verdicts_turn_with_the_scheme():
     """A property that a scheme lacks is not reproduced when its run is judged as that of another scheme."""
 
     def claims(judged_as, ran, **changes):
-        p = parameters(ran, **changes)
-        problem = case.make(ran, p)
-        result = di.simulate(problem.integrator, t_end=5.0, observers=problem.observers(), progress=False)
-        results = case.measure(problem.log, problem.integrator)
-        return {v.words: v.reproduced for v in case.verdicts(judged_as, results, problem.log, result, p)}
+        problem, result, *_ = cases.run("bouncing-ball", ran, **changes)
+        run = problem.ended(result)._replace(scheme=judged_as)
+        return {v.words: v.reproduced for v in problem.case.verdicts(run)}
 
     def failed(found):
         return [claim for claim, reproduced in found.items() if not reproduced]

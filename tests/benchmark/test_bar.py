@@ -3,43 +3,34 @@
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support import cases
 
 import dolfinx_impact as di
 from dolfinx_impact import exact, mesh
 from dolfinx_impact.benchmark.cases.impacting_bar import case
-from dolfinx_impact.integrators import SCHEMES
 
 RHO, E, LENGTH, AREA, SPEED = 7847.0, 2.1e11, 0.254, 0.645e-3, np.sqrt(2.1e11 / 7847.0)
 
 
 def values(scheme, **changes):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    return {**{name: option.default for name, option in options.items()}, **changes}
+    return cases.values("impacting-bar", scheme, **changes)
 
 
 def run(scheme, **changes):
-    p = values(scheme, **changes)
-    problem = case.make(scheme, p)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        progress=False,
-    )
-    return problem, result
+    return cases.run("impacting-bar", scheme, **changes)[:2]
 
 
 @pytest.mark.parametrize("elements", [1, 2, 7, 50, 400])
 def test_critical_step_of_a_line_is_the_transit_of_an_element(elements):
-    bar, _, critical = case.build(values("cd-lagrange", elements=elements))
-    assert critical == pytest.approx(LENGTH / elements / SPEED, rel=1e-14)
-    assert bar.critical_time_step() == pytest.approx(critical, rel=1e-10)
+    problem = cases.made("impacting-bar", elements=elements)
+    assert problem.critical == pytest.approx(LENGTH / elements / SPEED, rel=1e-14)
+    assert problem.setup.body.critical_time_step() == pytest.approx(problem.critical, rel=1e-10)
 
 
 @pytest.mark.mpi
 def test_critical_step_of_a_solid_against_a_dense_eigenvalue_problem():
-    bar, _, critical = case.build(values("cd-lagrange", dimension=3, elements=6, lateral=2))
+    problem = cases.made("impacting-bar", dimension=3, elements=6, lateral=2)
+    bar, critical = problem.setup.body, problem.critical
     K = bar.stiffness_matrix().convert("aij")
     rows = MPI.COMM_WORLD.allgather(K[slice(*K.getOwnershipRange()), :])
     masses = np.concatenate(MPI.COMM_WORLD.allgather(bar.mass))
@@ -106,7 +97,7 @@ def test_solid_without_lateral_motion_is_the_line(scheme):
     runs = []
     for changes in ({"dimension": 1}, {"dimension": 3, "nu": 0.0}):
         p = values(scheme, h=0.7 * LENGTH / 50 / SPEED, **changes)
-        problem = case.make(scheme, p)
+        problem = case.IMPACTING_BAR.make(scheme, p)
         everything = problem.integrator.system.rows()
         runs.append(di.simulate(problem.integrator, t_end=3e-4, record=everything, every=10, progress=False))
     line, solid = runs

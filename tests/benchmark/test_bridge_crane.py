@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support import cases
 from support.paths import DATA
 
 import dolfinx_impact as di
@@ -48,23 +49,12 @@ def silence(tmp_path_factory):
 
 
 def values(scheme, **changes):
-    given = [f"{name}={value}" for name, value in changes.items()]
-    return runner.parse(CASES["bridge-crane"], scheme, given)
+    return cases.values("bridge-crane", scheme, **changes)
 
 
 @functools.cache
 def run(scheme, **changes):
-    p = values(scheme, **changes)
-    problem = case.make(scheme, p)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=p["every"],
-        progress=False,
-    )
-    return problem, result, *problem.judge(result)
+    return cases.run("bridge-crane", scheme, **changes)
 
 
 def strong(scheme, record, **changes):
@@ -209,7 +199,7 @@ def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
     problem, result, results, _ = strong("hati", record, ratio=ratio, partition=partition)
     t, r, gap = result["t"], result["r"], result["gap"]
     if ratio > 1:
-        again = case.make("hati", values("hati", record=record, ratio=ratio, partition=partition))
+        again = cases.made("bridge-crane", "hati", record=record, ratio=ratio, partition=partition)
         t, r, gap = fine_steps(again, ratio, result.steps)
     # The gap changes by h times the half-step velocity.
     before = np.vstack([np.full((1, 4), np.nan), np.diff(gap, axis=0) / H])
@@ -311,8 +301,8 @@ def test_loads_of_the_two_readings(partition):
     """To the letter the trolley alone is not loaded; parts carry what the whole does."""
     loads = {}
     for shaken in ("all", "bridge"):
-        model = case.Crane(values("hati", shaken=shaken, partition=partition))
-        whole, parts = model.bodies(False)[0], model.bodies(True)
+        setup = cases.made("bridge-crane", "hati", shaken=shaken, partition=partition).setup
+        whole, parts = setup.frame, setup.system
         (loads[shaken],) = whole.loads.patterns
         both = sum(part.loads.patterns[0] for part in parts)
         free = ~whole.constrained
@@ -352,20 +342,21 @@ def test_hati_with_equal_steps_is_near_the_undivided_crane(record):
 
 def test_refined():
     """Every element is divided; the step goes down as its length."""
-    coarse, fine = (case.Crane(values("cd-lagrange", refine=n)) for n in (1, 2))
+    coarse, fine = (case.BRIDGE_CRANE.build(values("cd-lagrange", refine=n)) for n in (1, 2))
     assert fine.frame.mesh.topology.index_map(1).size_global == 792
     assert 1.9 < coarse.frame.critical_time_step() / fine.frame.critical_time_step() < 2.1
     assert sum(fine.reactions) == pytest.approx(WEIGHT, rel=1e-9)
     # Linear elements: the deflection changes by little.
-    ratio = fine.u.min() / coarse.u.min()
+    ratio = fine.u0.min() / coarse.u0.min()
     assert 1.0 < ratio < 1.001
 
 
 def test_step_by_courant():
-    by_courant = case.make("hati", values("hati", courant=0.5))
+    by_courant = cases.made("bridge-crane", "hati", courant=0.5)
     assert by_courant.integrator.fine.dt == pytest.approx(0.5 * 1.933415e-5, rel=1e-6)
-    by_h = case.make("hati", values("hati", h=by_courant.effective["h"]))
-    assert by_h.effective == pytest.approx(by_courant.effective, rel=1e-12)
+    by_h = cases.made("bridge-crane", "hati", h=by_courant.p["h"])
+    for name in ("h", "courant"):
+        assert by_h.p[name] == pytest.approx(by_courant.p[name], rel=1e-12)
 
 
 @pytest.mark.mpi
@@ -462,15 +453,8 @@ def test_builtin_record_has_an_end(capfd):
         (["trolley=9.5"], "the trolley must stay 2 m and more from the ends of the girders"),
         (["trolley=-9"], "the trolley must stay 2 m and more from the ends of the girders"),
         (["trolley=wheel"], "trolley must be a number, not 'wheel'"),
-        (["refine=0"], "refine must be 1 to 50, but is 0"),
-        (["refine=1000"], "refine must be 1 to 50, but is 1000"),
-        (["partition=big"], "partition must be one of small, paper, not big"),
         (["ratio=0"], "the ratio of the time steps must be a whole number from 1 on, but is 0"),
         (["ratio=2.5"], "ratio must be a whole number, not '2.5'"),
-        (["shaken=trolley"], "shaken must be one of all, bridge, not trolley"),
-        (["start=moving"], "start must be one of static, sudden, not moving"),
-        (["alpha=-1"], "alpha must be at least 0 [1/s], but is -1.0"),
-        (["gap_tolerance=-1"], "gap_tolerance must be at least 0 [m], but is -1.0"),
         (["h=2e-5"], "the time step 2e-05 s is above the critical one, 1.93342e-05 s"),
         (["refine=2"], "the time step 1e-05 s is above the critical one, 9.6"),
         (["h=1e-6", "courant=0.5"], "give h or courant, not both"),

@@ -6,14 +6,16 @@ import re
 
 import numpy as np
 import pytest
+from support import cases
 
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.signorini import case as signorini
+from dolfinx_impact.benchmark.cases.signorini import classification
+from dolfinx_impact.benchmark.cases.signorini.classification import BOUNCES, IMPACT, Row, classify, rows
 from dolfinx_impact.benchmark.report import build as report
-from dolfinx_impact.benchmark.report import classification, terminal
 from dolfinx_impact.benchmark.report import html as page
-from dolfinx_impact.benchmark.report.classification import BOUNCES, IMPACT, Row, classify, rows
+from dolfinx_impact.benchmark.report import terminal
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.central_differences import CentralDifferences
@@ -85,7 +87,7 @@ def test_rows_are_the_schemes_with_contact_and_some_others():
 
 @pytest.mark.parametrize("case", classification.CASES)
 def test_phases_leave_the_solution_as_it_is(case, runs):
-    p = classification.defaults(case)
+    p = cases.values(case)
     whole = signorini.exact(p)
     for scheme, h in (("cd-lagrange", 2.5e-3), ("moreau-jean", 5e-3)):
         for k in range(9):
@@ -229,8 +231,8 @@ def answers(choice):
 
 
 def test_it_is_made_when_both_cases_are_chosen():
-    for cases in ([IMPACT], [BOUNCES], ["bouncing-ball", "rotating-spring"]):
-        choice = report.choose(cases, None)
+    for several in ([IMPACT], [BOUNCES], ["bouncing-ball", "rotating-spring"]):
+        choice = report.choose(several, None)
         assert choice.classified() == []
         tasks = [task for lane in choice.lanes() for task in lane]
         assert not any(task[0] == "classification" for task in tasks)

@@ -1,27 +1,16 @@
 """The Taylor test and the plastic wave on few cells, beside what is known; what they refuse."""
 
-import re
-
 import numpy as np
 import pytest
+from support import cases
 
-from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.materials import plastic_wave, taylor_bar
-from dolfinx_impact.benchmark.cases.solids.common import simulated
 from dolfinx_impact.simulation.step_control import StepControl
-
-
-def made(case, **settings):
-    """The problem of a case, and its parameters."""
-    p = runner.parse(CASES[case], "cd-lagrange", [f"{name}={value}" for name, value in settings.items()])
-    return CASES[case].make("cd-lagrange", p, False), p
 
 
 def results(case, **settings):
     """Results of a run, and its verdicts."""
-    problem, p = made(case, **settings)
-    return problem.judge(simulated(problem, p["every"]))
+    return cases.run(case, **settings)[2:]
 
 
 @pytest.mark.mpi
@@ -51,11 +40,10 @@ def test_a_quarter_begins_like_the_whole_bar(geometry):
 
 @pytest.mark.mpi
 def test_a_held_face_stays_on_the_wall():
-    problem, p = made("taylor-bar", size=1.6e-3, t_end=5e-6, wall="fixed")
-    found, _ = problem.judge(simulated(problem, p["every"]))
+    problem, _, found, _ = cases.run("taylor-bar", size=1.6e-3, t_end=5e-6, wall="fixed")
     s, body = problem.integrator, problem.integrator.system
     assert s.contact is None and not s.u[2 * body.nodes("face") + 1].any()
-    assert found["contact_phases"] == 0 and found["face_radius"] > 1.1 * p["radius"]
+    assert found["contact_phases"] == 0 and found["face_radius"] > 1.1 * problem.p["radius"]
 
 
 def test_plain_tetrahedra_lock():
@@ -65,13 +53,13 @@ def test_plain_tetrahedra_lock():
 
 
 def test_the_step_follows_unless_it_is_given():
-    problem, _ = made("taylor-bar", size=1.6e-3, courant=0.6)
+    problem = cases.made("taylor-bar", size=1.6e-3, courant=0.6)
     assert isinstance(problem.adapt, StepControl) and problem.adapt.safety == 0.6
-    assert made("taylor-bar", size=1.6e-3, h=1e-8)[0].adapt is None
+    assert cases.made("taylor-bar", size=1.6e-3, h=1e-8).adapt is None
 
 
 def test_known_numbers_are_those_of_the_default_bar():
-    _, p = made("taylor-bar")
+    p = cases.values("taylor-bar")
     assert taylor_bar.known(p) == taylor_bar.Known(7.29, 21.48, 4.0)
     assert taylor_bar.known({**p, "size": 3e-4}) is None and taylor_bar.known({**p, "v0": 200.0}) is None
     found = {"face_radius": 7.2e-3, "length_end": 21.4e-3, "plastic_work": 99.0, "energy_start": 100.0}
@@ -91,13 +79,12 @@ def test_a_plastic_wave_of_few_cells(state):
 
 
 def test_the_order_of_the_error():
-    problem, _ = made("plastic-wave", cells=80)
-    (verdict,) = problem.study()
+    (verdict,) = cases.made("plastic-wave", cells=80).study()
     assert 0.4 < verdict.measured < 0.8
 
 
 def test_fronts_of_an_exact_profile_are_where_they_are():
-    _, p = made("plastic-wave")
+    p = cases.values("plastic-wave")
     wave, t = plastic_wave.exact(p), 1e-4
     z = np.random.default_rng(0).permutation(np.linspace(0.0, 1.0, 2001))
     profile = plastic_wave.Profile(z, wave.field("velocity", z, t), wave)
@@ -114,19 +101,3 @@ def test_the_bar_is_that_of_an_independent_code(key):
     found, verdicts = results("taylor-bar", geometry=geometry, wall=wall, locking=locking, size=1e-3 * size)
     assert all(v.reproduced for v in verdicts), verdicts
     assert found["peak_strain"] == pytest.approx(taylor_bar.KNOWN[key].strain, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    "case, settings, words",
-    [
-        ("taylor-bar", {"geometry": "cone"}, "geometry must be one of axisymmetric, quarter, tetrahedra"),
-        ("taylor-bar", {"size": 0.01}, "at most the radius"),
-        ("taylor-bar", {"courant": 1.0}, "courant must"),
-        ("taylor-bar", {"wall": "soft"}, "wall must be one of contact, fixed"),
-        ("plastic-wave", {"v0": 1.0}, "two fronts run at a speed above that of yielding"),
-        ("plastic-wave", {"cells": 3}, "cells must be 20 to 10000"),
-    ],
-)
-def test_what_is_refused(case, settings, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        made(case, **settings)

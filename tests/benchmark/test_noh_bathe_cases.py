@@ -23,7 +23,7 @@ def made(case, *settings, scheme="noh-bathe"):
 @pytest.mark.parametrize("case, courant", [("impacting-bar", 0.9), ("two-bars", 0.9), ("cube-drop", 0.9)])
 def test_courant_is_a_part_of_its_own_critical_step(case, courant):
     other, problem = made(case, "courant=0.5", scheme="cd-lagrange"), made(case)
-    assert problem.effective["courant"] == pytest.approx(courant)
+    assert problem.p["courant"] == pytest.approx(courant)
     assert problem.integrator.dt == pytest.approx(courant * RATIO * other.integrator.dt / 0.5)
     half = made(case, "courant=0.5").integrator.dt
     assert half == pytest.approx(0.5 / 0.9 * problem.integrator.dt)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support import cases
 from support.examples import examples
 
-import dolfinx_impact as di
-from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases.solids import oblique_bar as case
 
 SCHEMES = case.OBLIQUE_BAR.schemes
@@ -17,23 +16,14 @@ TINY = {"elements": 4, "lateral": 1, "t_end": 1.6e-4}
 
 
 def values(scheme, **changes):
-    return {**runner.parse(case.OBLIQUE_BAR, scheme, []), **changes}
+    return cases.values("oblique-bar", scheme, **changes)
 
 
 def run(scheme, **changes):
     """A run (implicit schemes with four times the step), its history, results and verdicts."""
     if scheme == "moreau-jean":
         changes = {"courant": 2.8, **changes}
-    problem = case.make(scheme, values(scheme, **changes), False)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=changes.get("every", 1),
-        progress=False,
-    )
-    return problem, result, *problem.judge(result)
+    return cases.run("oblique-bar", scheme, **changes)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +74,12 @@ def test_rotation_turns_about_z_and_then_about_y():
 
 def test_turned_back_in_the_order_before():
     """Columns are sorted by turned coordinates; nodes are found again, whatever the turn."""
-    p = values("cd-lagrange", **TINY)
-    turned = case.build(p, case.rotation(p))
-    integrator = turned.start("cd-lagrange", 1e-7, p)
+    problem = cases.made("oblique-bar", **TINY, h=1e-7)
+    p, setup = problem.p, problem.setup
     # Displacements that tell every node: its place.
-    integrator.u[:] = turned.bar.x.ravel()
-    result = di.simulate(integrator, t_end=1e-7, record=turned.bar.rows(), energies=False, progress=False)
-    found = turned.turned_back(result)["u"][0]
+    problem.integrator.u[:] = setup.body.x.ravel()
+    result = problem.simulate([], t_end=1e-7, energies=False)
+    found = setup.turned_back(result)["u"][0]
     assert found.shape == (20, 3)
     side = math.sqrt(p["area"])
     grid = [
@@ -106,34 +95,7 @@ def test_another_solution_is_noticed():
     """The difference is one of solutions: a bar with more friction differs."""
     found = []
     for friction in (0.2, 0.2 + 1e-8):
-        p = values("cd-lagrange", **TINY, friction=friction)
-        bar = case.build(p, case.rotation(p))
-        integrator = bar.start("cd-lagrange", 1e-6, p)
-        found.append(
-            bar.turned_back(
-                di.simulate(
-                    integrator, t_end=p["t_end"], record=bar.bar.rows(), energies=False, progress=False
-                )
-            )
-        )
+        problem = cases.made("oblique-bar", **TINY, friction=friction, h=1e-6)
+        found.append(problem.setup.turned_back(problem.simulate([], energies=False)))
     off = case.differences(*found)
     assert all(1e-10 < off[name] < 1e-6 for name in ("u", "v", "r"))
-
-
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"angle1": math.nan}, "angle1 must be a finite number"),
-        ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
-        ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
-        ({"lateral": 0}, "lateral must be 1 to 100, but is 0"),
-        ({"area": 1e12}, "a section of 1e\\+12 m2 and a length of 0.254 m cannot be meshed"),
-        ({"friction": -0.1}, "friction must be at least 0, but is -0.1"),
-        ({"restitution": 1.5}, r"restitution must lie in \[0, 1\], but is 1.5"),
-        ({"nu": 0.5}, "nu|Poisson"),
-        ({"courant": 1.1}, "is above the critical one"),
-    ],
-)
-def test_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        case.make("cd-lagrange", values("cd-lagrange", **changes))

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support import cases
 
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.cases.pin_drop import case, model
+from dolfinx_impact.benchmark.cases.pin_drop import model
 from dolfinx_impact.benchmark.speed import divided
 from dolfinx_impact.integrators.hati import HATI
-from dolfinx_impact.simulation.loop import simulate
 
 SMALL = {"along": 100, "across": 4, "layers": 3, "tip": 5e-3, "t_end": 2e-4}
 
@@ -47,10 +47,7 @@ def test_mesh():
 @pytest.mark.mpi
 def test_same_on_any_number_of_ranks():
     """Numbers of one rank, to round-off."""
-    made = case.make("hati", parameters(ratio=5, t_end=4e-5))
-    log, s = made.observers(), made.integrator
-    result = simulate(s, t_end=made.t_end, record=made.record, observers=log, progress=False)
-    found = made.judge(result)[0]
+    found = cases.run("pin-drop", "hati", **{**SMALL, "ratio": 5, "t_end": 4e-5}).results
     assert found["impulse_sum"] == pytest.approx(6.938401442401386, rel=1e-11)
     assert found["interface_energy"] == pytest.approx(-0.06730870205111605, rel=1e-10)
     assert found["difference"] == pytest.approx(0.08421600059154112, rel=1e-10)
@@ -67,20 +64,6 @@ def test_run(shared_path):
     explicit = run("cd-lagrange", shared_path)
     assert explicit["results"]["difference"] is None
     assert summary["results"]["impulse_sum"] == pytest.approx(explicit["results"]["impulse_sum"], rel=0.01)
-
-
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"along": 102}, "along must be a multiple of 4, but is 102"),
-        ({"across": 6}, "across must be a multiple of 4, but is 6"),
-        ({"along": 60}, "the pin must have an even number of elements along the beam"),
-        ({"tip": 0.02}, "3 layers of at least tip = 0.02 m are no pin of 0.05 m"),
-    ],
-)
-def test_bad_values(changes, words):
-    with pytest.raises(ValueError, match=words):
-        case.make("hati", parameters(**changes))
 
 
 def test_speed(capsys):

@@ -23,7 +23,7 @@ from dolfinx_impact.benchmark.report import build as report
 from dolfinx_impact.benchmark.report import folders, terminal, wording
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
-from dolfinx_impact.benchmark.report.workers import Schedule, Workers, while_others_sleep
+from dolfinx_impact.benchmark.report.workers import Schedule, Workers, on_first_rank
 from dolfinx_impact.benchmark.verdict import Verdict
 from dolfinx_impact.benchmark.work_precision.studies import STUDIES
 from dolfinx_impact.integrators import SCHEMES
@@ -657,4 +657,4 @@ def test_every_rank_knows_of_an_error_on_the_first():
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        while_others_sleep(work)
+        on_first_rank(work)

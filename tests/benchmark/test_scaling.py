@@ -89,7 +89,7 @@ def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
 
 @pytest.mark.parametrize("fastest", ["BAIJ", "SBAIJ", "AIJ"])
 def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
-    bar, _, _ = impacting_bar.build(speed._values(1000))
+    bar = impacting_bar.IMPACTING_BAR.build(speed._values(1000)).system
     seconds = iter([0.0 if name == fastest else 1.0 for name in ("BAIJ", "SBAIJ", "AIJ")])
     monkeypatch.setattr(yardsticks, "seconds_per_call", lambda *call: next(seconds))
     matrix, name, _ = yardsticks.best_product(bar)

@@ -5,6 +5,7 @@ import pytest
 
 from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark import cases, runner
+from dolfinx_impact.benchmark.case import Ended
 from dolfinx_impact.benchmark.cases.signorini import case
 from dolfinx_impact.integrators import SCHEMES
 
@@ -23,6 +24,12 @@ def make(name, scheme, **settings):
 def run(name, scheme, **settings):
     problem, values = make(name, scheme, **settings)
     return runner.perform(name, scheme, values, problem, progress=False)
+
+
+def judged(problem, result, results):
+    """Verdicts on numbers as those of a run."""
+    p = problem
+    return p.case.judge(Ended(p.scheme, p.given, p.p, p.setup, p.integrator, p.log, result, results))
 
 
 def results(name, scheme, **settings):
@@ -57,9 +64,9 @@ def test_parameters_are_those_of_the_contract(name, v0, g0, t_end):
 def test_default_step_is_that_of_the_kind_of_scheme(scheme):
     h = 0.0025 if SCHEMES[scheme].explicit else 0.005
     problem, _ = make(IMPACT, scheme)
-    assert problem.integrator.dt == problem.effective["h"] == h
+    assert problem.integrator.dt == problem.p["h"] == h
     ratio = SCHEMES[scheme].critical_ratio(problem.integrator.system)
-    assert problem.effective["courant"] == pytest.approx(h / 0.005 * 1.5 / ratio, rel=1e-13)
+    assert problem.p["courant"] == pytest.approx(h / 0.005 * 1.5 / ratio, rel=1e-13)
     assert problem.dofs == 101
 
 
@@ -219,20 +226,20 @@ def test_force_is_compared_where_it_acts(shift):
     ],
 )
 def test_verdicts_turn(changed, words):
-    summary, _ = run(IMPACT, "cd-lagrange")
-    problem, values = make(IMPACT, "cd-lagrange")
-    found = case.verdicts("cd-lagrange", {**summary["results"], **changed}, problem.integrator, values)
+    summary, history = run(IMPACT, "cd-lagrange")
+    problem, _ = make(IMPACT, "cd-lagrange")
+    found = judged(problem, history, {**summary["results"], **changed})
     assert [v.words for v in found if not v.reproduced] == [v.words for v in found if words in v.words]
     assert sum(words in v.words for v in found) == 1
 
 
 @pytest.mark.parametrize("scheme", ["carpenter", "paoli-schatzman", "combined", "carpenter-implicit"])
 def test_position_level_never_penetrates(scheme):
-    summary, _ = run(BOUNCES, scheme, **SHORT)
+    summary, history = run(BOUNCES, scheme, **SHORT)
     assert [v["reproduced"] for v in summary["verdicts"] if "penetrates" in v["claim"]] == [True]
-    problem, values = make(BOUNCES, scheme, **SHORT)
+    problem, _ = make(BOUNCES, scheme, **SHORT)
     deep = {**summary["results"], "penetration_max": 1e-10}
-    assert [v.reproduced for v in case.verdicts(scheme, deep, problem.integrator, values)][-1] is False
+    assert judged(problem, history, deep)[-1].reproduced is False
 
 
 # -- any number of ranks, bad input
@@ -290,15 +297,7 @@ PINNED = {
 @pytest.mark.parametrize(
     "settings, words",
     [
-        ({"E": -1}, "E must be positive [Pa]"),
-        ({"rho": 0}, "rho must be positive"),
-        ({"length": -10}, "length must be positive"),
-        ({"elements": 0}, "elements must be"),
-        ({"h0": -1}, "h0 must be at least 0 [m]"),
-        ({"v0": -1}, "v0 must be at least 0"),
-        ({"g0": -10}, "g0 must be at least 0"),
         ({"restitution": 2}, "restitution"),
-        ({"h": 0}, "h must be"),
         ({"h": 0.004}, "critical"),
         ({"gap_tolerance": -1}, "gap_tolerance"),
         ({"h": 1e-3, "courant": 1}, "not both"),

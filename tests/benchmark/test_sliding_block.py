@@ -7,33 +7,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support import cases
 from support.examples import examples
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases.solids import sliding_block as case
 
 SCHEMES = case.SLIDING_BLOCK.schemes
 
 
 def values(scheme, **changes):
-    return {**runner.parse(case.SLIDING_BLOCK, scheme, []), **changes}
+    return cases.values("sliding-block", scheme, **changes)
 
 
 def run(scheme, **changes):
     """A run (implicit schemes with ten times the step), its history, results and verdicts."""
     if scheme == "moreau-jean":
         changes = {"courant": 7.0, **changes}
-    problem = case.make(scheme, values(scheme, **changes), False)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=changes.get("every", 1),
-        progress=False,
-    )
-    return problem, result, *problem.judge(result)
+    return cases.run("sliding-block", scheme, **changes)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -108,7 +99,7 @@ def test_other_blocks(scheme, changes):
 def test_start_is_an_equilibrium_within_the_cone():
     """At rest every node carries tan a times its normal force, less than mu."""
     p = values("cd-lagrange", angle=40.0, friction=1.0)
-    block = case.build(p)
+    block = case.make_block(p)
     u, force = case.equilibrium(block, p), np.zeros(block.size)
     block.force(0.0, u, force, force)
     nodes, inner = block.nodes("bottom"), np.ones(block.owned // 2, dtype=bool)
@@ -127,7 +118,7 @@ def test_start_is_an_equilibrium_within_the_cone():
 def test_vibrating_start_slides_as_fast_in_the_mean():
     """Without an equilibrium to start from waves run, and only the mean over many of them is known."""
     p = values("cd-lagrange")
-    block = case.build(p)
+    block = case.make_block(p)
     plane = case.plane_under(block, p, 0.3)
     integrator = di.CDLagrange(block, 0.7 * block.critical_time_step(), plane)
     integrator.start(0.0, 0.0)
@@ -143,27 +134,6 @@ def test_short_run_has_no_mean():
     _, _, results, verdicts = run("cd-lagrange", t_end=2e-3)
     assert results["mean_acceleration"] is None and results["slip"] > 0
     assert len(verdicts) == 2 and all(v.reproduced for v in verdicts)
-
-
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"friction": -0.1}, "friction must be at least 0, but is -0.1"),
-        ({"angle": 90.0}, r"angle must lie in \[0, 90\) \[deg\], but is 90.0"),
-        ({"angle": -1.0}, r"angle must lie in \[0, 90\) \[deg\], but is -1.0"),
-        ({"elements": 0}, "elements must be at least 1, with at most 1000000 in the block, but is 0"),
-        ({"length": 1e9}, "with at most 1000000 in the block, but is 4"),
-        ({"length": 1e300, "height": 1e-300}, "with at most 1000000 in the block, but is 4"),
-        ({"gravity": 0.0}, r"gravity must be positive \[m/s2\], but is 0.0"),
-        ({"nu": 0.5}, "nu|Poisson"),
-        ({"rho": -1.0}, r"rho must be positive \[kg/m3\], but is -1.0"),
-        ({"angle": 70.0, "friction": 3.0}, "length 0.1 m and height 0.05 m tips over: .* than 2.747 heights"),
-        ({"courant": 1.1}, "is above the critical one"),
-    ],
-)
-def test_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        case.make("cd-lagrange", values("cd-lagrange", **changes))
 
 
 def test_pinned_numbers():

@@ -1,22 +1,12 @@
 """Cases of colliding bodies: numbers on any number of ranks, and what they refuse."""
 
-import re
-
 import pytest
-
-import dolfinx_impact as di
-from dolfinx_impact.benchmark.case import defaults
-from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.cases.solids.common import simulated
+from support import cases
 
 
 def results(case, scheme="cd-lagrange", **settings):
     """Results of a run, and whether all its verdicts hold."""
-    chosen = CASES[case]
-    of_scheme = defaults(di.SCHEMES[scheme].parameters)
-    p = {**of_scheme, **defaults(chosen.parameters), **chosen.defaults, **settings}
-    problem = chosen.make(scheme, p, False)
-    found, verdicts = problem.judge(simulated(problem, p["every"]))
+    _, _, found, verdicts = cases.run(case, scheme, **settings)
     return found, all(verdict.reproduced for verdict in verdicts)
 
 
@@ -61,19 +51,3 @@ def test_the_diagonal_alone_deviates():
     assert 0.01 < found["deviation"] < 0.2 and found["lateral_velocity"] > 1e-3
     with pytest.raises(ValueError, match="control for explicit schemes"):
         results("non-matching-blocks", "moreau-jean", delassus="diagonal")
-
-
-@pytest.mark.parametrize(
-    "case, settings, words",
-    [
-        ("non-matching-blocks", {"upper": 0}, "upper must be 1 to 100"),
-        ("non-matching-blocks", {"dimension": 1}, "dimension must be one of 2, 3"),
-        ("oblique-discs", {"offset": 2.0}, "offset must be below two radii"),
-        ("unequal-bars", {"v2": 6.0}, "v1 must be above v2"),
-        ("two-spheres", {"v0": 1e4}, "Hertz's contact radius"),
-        ("meshed-incline", {"length": 0.01}, "tips over"),
-    ],
-)
-def test_what_is_refused(case, settings, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        results(case, **settings)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support import cases
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
@@ -11,20 +12,11 @@ from dolfinx_impact.integrators import SCHEMES
 
 
 def parameters(scheme, **changes):
-    return {**runner.parse(case.VAN_DER_POL, scheme, []), **changes}
+    return cases.values("van-der-pol", scheme, **changes)
 
 
 def run(scheme, **changes):
-    p = parameters(scheme, **changes)
-    problem = case.make(scheme, p)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        progress=False,
-    )
-    return (result, *problem.judge(result))
+    return cases.run("van-der-pol", scheme, **changes)[1:]
 
 
 def acceleration(p, x, v):
@@ -47,7 +39,7 @@ def reference(p, t):
 
 def test_forces_are_those_of_the_paper():
     p = parameters("cd-lagrange", xi=3.0, omega0=2.0, X0=0.7)
-    oscillator, _ = case.build(p)
+    oscillator = case.VAN_DER_POL.build(p).system
     out = np.zeros(1)
     for x, v in ((0.3, -1.2), (1.1, 0.4), (-0.9, 2.0)):
         oscillator.force(0.0, np.array([x]), np.array([v]), out)
@@ -124,13 +116,12 @@ def test_crossings_are_interpolated():
 
 def test_a_run_that_leaves_the_cycle_fails_its_verdict():
     """Linear damping in place of the velocity term: the amplitude decays."""
-    p = parameters("cd-lagrange", wall="none", t_end=60.0)
+    problem = cases.made("van-der-pol", wall="none", t_end=60.0, h=1e-2)
     system = di.PointMasses(1.0, stiffness=[[1.0]], damping=lambda t, u, v, out: np.copyto(out, 0.1 * v))
     integrator = di.CDLagrange(system, 1e-2)
     integrator.start(1.0, 1.0)
-    log = case.CycleLog(integrator)
-    result = di.simulate(integrator, t_end=60.0, observers=[log], progress=False)
-    found = case.verdicts(case.measure(log, integrator), log, None, result, p)
+    problem.integrator, problem.log = integrator, case.CycleLog(integrator)
+    found = problem.judge(problem.simulate(record=system.rows()))[1]
     assert [v.reproduced for v in found] == [True, False]
 
 
@@ -138,27 +129,10 @@ def test_moreau_jean_takes_the_force_at_the_midpoint():
     assert runner.parse(case.VAN_DER_POL, "moreau-jean", [])["force"] == "midpoint"
     assert runner.parse(case.VAN_DER_POL, "moreau-jean", ["force=trapezoid"])["force"] == "trapezoid"
     assert "force" not in runner.parse(case.VAN_DER_POL, "cd-lagrange", [])
-    assert case.make("moreau-jean", parameters("moreau-jean")).integrator.midpoint
+    assert cases.made("van-der-pol", "moreau-jean").integrator.midpoint
 
 
 def test_courant_is_the_other_way_to_give_the_step():
-    problem = case.make("cd-lagrange", parameters("cd-lagrange", courant=0.01, omega0=2.0))
+    problem = cases.made("van-der-pol", courant=0.01, omega0=2.0)
     assert problem.integrator.dt == pytest.approx(0.01)
-    assert problem.effective == {"h": pytest.approx(0.01), "courant": pytest.approx(0.01)}
-
-
-@pytest.mark.parametrize(
-    "wrong, words",
-    [
-        ({"wall": "left"}, "wall must be a finite number or none, not 'left'"),
-        ({"wall": "nan"}, "wall must be a finite number or none"),
-        ({"wall": "2"}, "x0 must not lie behind the wall at 2 m, but is 1 m"),
-        ({"omega0": 0.0}, r"omega0 must be positive \[1/s\]"),
-        ({"X0": -1.0}, r"X0 must be positive \[m\]"),
-        ({"h": 3.0}, "above the critical one, 2 s"),
-        ({"restitution": 2.0}, "restitution must lie in"),
-    ],
-)
-def test_what_is_no_oscillator(wrong, words):
-    with pytest.raises(ValueError, match=words):
-        case.make("cd-lagrange", parameters("cd-lagrange", **wrong))
+    assert [problem.p["h"], problem.p["courant"]] == pytest.approx([0.01, 0.01])

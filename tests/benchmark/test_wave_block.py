@@ -6,33 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import cases
 from support.examples import examples
 
-import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.solids import wave_block as case
-from dolfinx_impact.integrators import SCHEMES
 
 SCHEMES_OF_CASE = ("cd-lagrange", "moreau-jean")
 
 
 def parameters(scheme="cd-lagrange", **changes):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    return {**{name: option.default for name, option in options.items()}, **changes}
+    return cases.values("wave-block", scheme, **changes)
 
 
-def run(scheme="cd-lagrange", allow_unstable=False, **changes):
-    p = parameters(scheme, **changes)
-    problem = case.make(scheme, p, allow_unstable)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=p["every"],
-        progress=False,
-    )
-    results, verdicts = problem.judge(result)
-    return result, results, verdicts
+def run(scheme="cd-lagrange", **changes):
+    return cases.run("wave-block", scheme, **changes)[1:]
 
 
 @given(
@@ -127,7 +114,7 @@ def test_without_lateral_strain_space_is_the_plane():
     h = case.whole_step(t_end, 0.3 * case.make_block(space).critical_time_step())
     found = []
     for p in (plane, space):
-        integrator = case.start("cd-lagrange", case.make_block(p), h, p)
+        integrator = case.WAVE_BLOCK.make("cd-lagrange", {**p, "h": h}).integrator
         for _ in range(round(t_end / h)):
             integrator.step()
         found.append(case.errors(integrator, "cd-lagrange", p))
@@ -145,26 +132,6 @@ def test_what_has_no_order_says_so():
     assert first["order_time"] == pytest.approx(1.0, abs=0.1)
     _, results, verdicts = run(degree=1, courant=1.01, t_end=1e-5, allow_unstable=True)
     assert "order_space" not in results and len(verdicts) == 1
-
-
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"side": 0.0}, "side must be positive"),
-        ({"E": -1.0}, "E must be positive"),
-        ({"rho": float("nan")}, "rho must be positive"),
-        ({"amplitude": 0.0}, "amplitude must be positive"),
-        ({"nu": 0.5}, "nu must lie in"),
-        ({"degree": 4}, "degree must be one of 1, 2, 3"),
-        ({"dimension": 1}, "dimension must be one of 2, 3"),
-        ({"elements": 1}, "elements must be a whole number from 2"),
-        ({"elements": 2.5}, "elements must be a whole number from 2"),
-        ({"courant": 1.1}, "above the critical one"),
-    ],
-)
-def test_bad_values_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        case.make("cd-lagrange", parameters(**changes))
 
 
 @pytest.mark.mpi

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
+from support import cases
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark.cases.impacting_bar import case
 from dolfinx_impact.integrators import SCHEMES
 
 SOLID = {"dimension": 3, "elements": 10, "lateral": 2}
 
 
 def make(scheme, **changes):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    return case.make(scheme, {**{n: o.default for n, o in options.items()}, **changes})
+    return cases.made("impacting-bar", scheme, **changes)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from support import restarts
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
+from dolfinx_impact.benchmark.cases.discrete_arch.chain import Chain
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere
-from dolfinx_impact.systems.chain import Chain
 
 COMM = MPI.COMM_WORLD
 CELL = dmesh.CellType
@@ -254,7 +254,7 @@ def test_hertz_force_changes_more_smoothly_from_step_to_step(courant, factor):
             "touching": True,
             "mass": "lumped",
         }
-        s, duration = hertz_sphere.make(scheme, p).integrator, hertz_sphere.exact(p).duration
+        s, duration = hertz_sphere.HERTZ_SPHERE.make(scheme, p).integrator, hertz_sphere.exact(p).duration
         force = []
         while s.t < duration:
             s.step()

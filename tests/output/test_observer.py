@@ -5,7 +5,7 @@ import pytest
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
-from dolfinx_impact.benchmark.case import RunLog
+from dolfinx_impact.benchmark.run_log import RunLog
 from dolfinx_impact.plot import Snapshots
 from dolfinx_impact.simulation.recorder import Recorder
 

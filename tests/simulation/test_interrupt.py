@@ -21,16 +21,16 @@ def endless_run():
     """Body of a script: a run of minutes; every rank says its process number once it steps."""
     import os
 
-    from dolfinx_impact.benchmark import __main__, case
+    from dolfinx_impact.benchmark import __main__, run_log
 
-    follow, seen = case.RunLog.follow, []
+    follow, seen = run_log.RunLog.follow, []
 
     def say(self, steps):
         follow(self, steps)
         if not seen:
             seen.append(print(os.getpid(), flush=True))
 
-    case.RunLog.follow = say
+    run_log.RunLog.follow = say
     settings = ["elements=400", "t_end=100", "every=1000000"]
     words = [word for setting in settings for word in ("--set", setting)]
     raise SystemExit(__main__.main(["run", "impacting-bar", "cd-lagrange", *words, "--out", "out"]))

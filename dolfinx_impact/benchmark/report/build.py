@@ -15,14 +15,15 @@ from ... import plot
 from ...integrators import SCHEMES, find_scheme
 from .. import runner
 from ..cases import CASES
+from ..cases.signorini import classification
 from ..claims import CLAIMS, FIGURES, Verdict
 from ..runs import FailedRun, NotChosen, Runs, describe
 from ..work_precision import table as work
 from ..work_precision.studies import STUDIES
-from . import classification, folders, terminal
+from . import folders, terminal
 from . import html as page
 from .properties import PROPERTIES, Property
-from .workers import Task, Workers, usable_cores, while_others_sleep
+from .workers import Task, Workers, on_first_rank, usable_cores
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
 _LONG = (
@@ -150,7 +151,7 @@ def write(
             html = page.html(report, drawn, place / "figures", case_of)
             return report, folders.publish(report, html, place / "figures", folder)
 
-    report, figures = while_others_sleep(work)
+    report, figures = on_first_rank(work)
     if MPI.COMM_WORLD.rank == 0:
         beside = f", figures beside them: {figures}" if figures else ""
         terminal.say(terminal.summary(report, case_of, shutil.get_terminal_size((100, 24)).columns))

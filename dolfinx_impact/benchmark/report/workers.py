@@ -157,10 +157,10 @@ def _listen(given: IO[bytes], tasks: queue.SimpleQueue[Task]) -> None:
 
 # -- what the ranks of this job do meanwhile
 
-_DONE = 1 << 16  #: Louder than any signal.
+_DONE = 1 << 16  #: Larger than the number of any signal.
 
 
-def while_others_sleep(work: Callable[[Callable[[], None]], T]) -> T:
+def on_first_rank(work: Callable[[Callable[[], None]], T]) -> T:
     """``work(poll)`` on rank 0, its result or its exception on all ranks; a signal to any stops it."""
     comm, result, error = MPI.COMM_WORLD, None, None
     with stop_signals() as caught:

@@ -64,7 +64,7 @@ def started(refine: int, dt: float, partition: str = "", ratio: int = 1) -> Inte
     """The crane in its static state, ready to be shaken; undivided without a partition."""
     scheme, own = "hati" if partition else "cd-lagrange", {"partition": partition} if partition else {}
     p = {**defaults(runner.options_of(case.BRIDGE_CRANE, scheme)), "refine": refine, "h": dt, "ratio": ratio}
-    return case.make(scheme, {**p, **own}).integrator
+    return case.BRIDGE_CRANE.make(scheme, {**p, **own}).integrator
 
 
 class _Run:

@@ -18,7 +18,7 @@ from ...integrators import Integrator
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ..case import Values, defaults
-from ..cases.impacting_bar.case import PARAMETERS, build
+from ..cases.impacting_bar.case import IMPACTING_BAR, PARAMETERS
 from . import crane, divided, elements, plasticity, scaling, small, solid_crane, solids, surfaces
 from .timing import interleave, ratio, say, spread, started
 from .yardsticks import best_product
@@ -115,7 +115,8 @@ def _duration(seconds: float) -> str:
 
 def _bar_ratios(size: int) -> dict[str, float]:
     begun, p = time.perf_counter(), _values(size)
-    bar, wall, critical = build(p)
+    setup = IMPACTING_BAR.build(p)
+    bar, wall, critical = setup.system, setup.contact, setup.body.critical_time_step()
     # It touches the wall from the start: contact is measured while it acts.
     state = np.zeros((2, bar.size))
     state[:, ::3] = [[-p["gap"]], [-p["v0"]]]

@@ -1,4 +1,4 @@
-"""What a step of a small system costs: in a compiled loop, from Python, and through petsc4py calls."""
+"""Cost of a step of a small system: in a compiled loop, from Python, and through petsc4py calls."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...contact.rigid_contact import RigidContact
 from ...integrators import CentralDifferences, Integrator, MoreauJean, ThetaMethod
 from ...integrators.step_buffer import Steps
 from ...systems.system import System
+from .. import runner
 from ..case import Values, defaults
-from ..cases.bouncing_ball import case as bouncing_ball
+from ..cases import CASES as ALL
 from ..cases.signorini import case as signorini
-from ..cases.van_der_pol import case as van_der_pol
 from .timing import faster_spread, interleave, ratio, started
 
 ROUNDS = 9
@@ -53,30 +53,22 @@ def _ready(case: str) -> tuple[Integrator, SparseRows]:
     """A started scheme and recorded rows; ball and bars lie on the ground, so that contact acts."""
     if case in ("impacting-bar", "implicit-bar"):
         return _ready_bar(implicit=case == "implicit-bar")
-    if case == "bouncing-ball":
-        p: Values = {**defaults(bouncing_ball.PARAMETERS), "z0": 0.0}
-        ball, ground = bouncing_ball.build(p)
-        return started(ball, p["h"], ground, p["z0"], p["v0"]), ball.rows()
-    p = defaults(van_der_pol.PARAMETERS)
-    oscillator, wall_of = van_der_pol.build(p)
-    assert wall_of is not None
-    return started(oscillator, p["h"], wall_of, p["x0"], p["v0"]), oscillator.rows()
+    settings = ["z0=0"] if case == "bouncing-ball" else []
+    problem = ALL[case].make("cd-lagrange", runner.parse(ALL[case], "cd-lagrange", settings))
+    return problem.integrator, problem.record
 
 
 def _ready_bar(*, implicit: bool) -> tuple[Integrator, SparseRows]:
     """A bar of 51 dofs; with Moreau-Jean of 201, its mass consistent, at twice the transit time."""
     elements = 200 if implicit else 50
     p: Values = {**defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": elements}
-    bar, floor = signorini.build(p)
-    transit, rows = (
-        p["length"] / p["elements"] / signorini.exact(p).wave_speed,
-        bar.rows(bar.nodes("contact")),
-    )
+    setup: Any = signorini.SIGNORINI_BOUNCES.build(p)
     if not implicit:
-        return started(bar, 0.7 * transit, floor, 0.0, 0.0), rows
-    scheme = MoreauJean(bar, 2.0 * transit, contact=floor)
+        s = started(setup.system, 0.7 * setup.critical, setup.contact, 0.0, 0.0)
+        return s, setup.record
+    scheme = MoreauJean(setup.system, 2.0 * setup.critical, contact=setup.contact)
     scheme.start(0.0, 0.0)
-    return scheme, rows
+    return scheme, setup.record
 
 
 def _filled(integrator: Integrator, rows: SparseRows, energies: bool, steps: int) -> Callable[[], None]:

@@ -21,7 +21,7 @@ _FIRST = 3  #: Steps of a run that only loads what a scheme has compiled.
 
 
 class Study(NamedTuple):
-    """What is compared in a case."""
+    """A comparison of schemes in a case."""
 
     case: str
     quantities: Mapping[str, float]  #: The error at which schemes are compared, by quantity.

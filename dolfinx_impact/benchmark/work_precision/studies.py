@@ -1,4 +1,4 @@
-"""What is compared in each case: quantities, refinements, starts, and the error at which schemes compete."""
+"""Comparisons of each case: quantities, refinements, starts, and the error at which schemes compete."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 from ....algebra import kernels
 from ....contact.bound import DofBound
 from ....exact import BouncingBall
-from ....integrators import Integrator, Option, find_scheme
-from ....integrators.options import check
+from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, SINGLE, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, contact_law
+from ...run_log import RunLog
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -35,32 +34,8 @@ RESTING = 1e-3  #: A ball slower than this rests [m/s].
 
 
 def exact(p: Values) -> BouncingBall:
-    """The solution for the parameters of a run, which must lie in their intervals."""
-    check(PARAMETERS, p)
+    """The solution for the parameters of a run."""
     return BouncingBall(p["m"], p["gravity"], p["z0"], p["v0"], p["restitution"])
-
-
-def build(p: Values) -> tuple[PointMasses, DofBound]:
-    """The ball and the ground at z = 0."""
-    top, options = exact(p).top, {name: p[name] for name in ("restitution", "gap_tolerance")}
-    ball = PointMasses(p["m"], load=[-p["m"] * p["gravity"]], labels=["z"], length=top or 1.0)
-    return ball, DofBound(ball, 0, lower=0.0, touching=p.get("touching", True), **options)
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started."""
-    if p["courant"] is not None:
-        raise ValueError("a ball without a spring has no critical time step: give h, not courant")
-    ball, ground = build(p)
-    integrator = find_scheme(scheme).bind(ball, p["h"], ground, p, allow_unstable=allow_unstable)
-    integrator.start(p["z0"], p["v0"])
-    log = BallLog(integrator, p)
-
-    def judge(result: Result) -> Judged:
-        results = measure(log, integrator)
-        return results, verdicts(scheme, results, log, result, p)
-
-    return Problem(integrator, p["t_end"], ball.rows(), log, judge, ball.size)
 
 
 class BallLog(RunLog):
@@ -129,32 +104,6 @@ def _follow_flights(t: NDArray, motion: NDArray, ball: NDArray, state: NDArray, 
     return count
 
 
-def measure(log: BallLog, integrator: Integrator) -> dict[str, Any]:
-    """The numbers of a run."""
-    found = log.numbers("heights", "rest_time", "contact_start", "impulse_sum", "rebound_defect")
-    others = {"impacts": log.contact_phases, "energy_after_impact": log.energy}
-    return {**found, "final_position": float(integrator.u[0]), **others}
-
-
-def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values) -> list[Verdict]:
-    """The verdicts on the scheme by one run."""
-    ball, kind, e = exact(p), find_scheme(scheme).contact, p["restitution"]
-    found = [balance_verdict(results["balance_residual"], 1e-12, result.steps)] if result.balance else []
-    if log.contact_start is None:
-        return found
-    if "velocity" in kind:
-        words, limit = "Newton's impact law holds in every step [m/s]", 1e-14 * max(1.0, ball.impact_speed)
-        found.append(Verdict.below(words, log.rebound_defect, limit))
-        found += _resting(kind, results, ball, result, p)
-    if "position" in kind and (e == 0 or "velocity" in kind):
-        words, limit = "the ball never penetrates [m]", 1e-13 * max(1.0, ball.top)
-        found.append(Verdict.below(words, results["penetration_max"], limit))
-    if kind == "velocity" and e == 1 and log.heights:
-        worst = max(abs(height - log.heights[0]) for height in log.heights)
-        found.append(Verdict.below("the ball always reaches the same height [m]", worst, 1e-11 * ball.top))
-    return found + _position_verdicts(scheme, ball, log, result)
-
-
 def _resting(kind: str, results: Values, ball: BouncingBall, result: Result, p: Values) -> list[Verdict]:
     """The scheme passes the accumulation point, and what is left is the depth of one impact."""
     h, e, tolerance = p["h"], ball.restitution, rest_tolerance(ball, p["h"])
@@ -192,7 +141,7 @@ def rest_tolerance(ball: BouncingBall, h: float) -> float:
 
 
 def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Result) -> list[Verdict]:
-    """What Di Stasio et al. (2019), Figures 3 and 4, hold for and against the position level."""
+    """Arguments of Di Stasio et al. (2019), Figures 3 and 4, for and against the position level."""
     found, e = [], ball.restitution
     if scheme == "paoli-schatzman" and e == 1 and log.heights:
         words = "impacts feed energy: it rises above its first height [m]"
@@ -206,8 +155,60 @@ def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Re
     return found
 
 
-_ABOUT = (
-    "A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
-    "time, after which it must rest."
-)
-BOUNCING_BALL = Case(PARAMETERS, SINGLE, make, _ABOUT, drawings.bouncing_ball)
+class Ball(Case):
+    """A ball that falls on the ground at z = 0."""
+
+    parameters, schemes = PARAMETERS, SINGLE
+    about = (
+        "A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
+        "time, after which it must rest."
+    )
+    drawing = drawings.bouncing_ball
+    balance_limits = (1e-12, 1e-12)
+    no_critical_step = "a ball without a spring has no critical time step"
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """The ball and the ground."""
+        load, length = [-p["m"] * p["gravity"]], exact(p).top or 1.0
+        ball = PointMasses(p["m"], load=load, labels=["z"], length=length)
+        ground = DofBound(ball, 0, lower=0.0, **contact_law(p))
+        return Setup(system=ball, contact=ground, record=ball.rows())
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at the height z0."""
+        integrator.start(p["z0"], p["v0"])
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> BallLog:
+        """The log with the flights."""
+        return BallLog(integrator, p)
+
+    def measure(self, run: Ended) -> Results:
+        """Heights, rest and impacts."""
+        names = ("heights", "rest_time", "contact_start", "impulse_sum", "rebound_defect")
+        others = {"impacts": run.log.contact_phases, "energy_after_impact": run.log.energy}
+        return {**run.log.numbers(*names), "final_position": float(run.integrator.u[0]), **others}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the ball bounces, rests and stays above the ground as its scheme should let it."""
+        p, log, results = run.p, run.log, run.results
+        if log.contact_start is None:
+            return []
+        ball, kind, e, rows = exact(p), find_scheme(run.scheme).contact, p["restitution"], list[Verdict]()
+        if "velocity" in kind:
+            words, limit = (
+                "Newton's impact law holds in every step [m/s]",
+                1e-14 * max(1.0, ball.impact_speed),
+            )
+            rows.append(Verdict.below(words, log.rebound_defect, limit))
+            rows += _resting(kind, results, ball, run.result, p)
+        if "position" in kind and (e == 0 or "velocity" in kind):
+            words, limit = "the ball never penetrates [m]", 1e-13 * max(1.0, ball.top)
+            rows.append(Verdict.below(words, results["penetration_max"], limit))
+        if kind == "velocity" and e == 1 and log.heights:
+            worst = max(abs(height - log.heights[0]) for height in log.heights)
+            words = "the ball always reaches the same height [m]"
+            rows.append(Verdict.below(words, worst, 1e-11 * ball.top))
+        return rows + _position_verdicts(run.scheme, ball, log, run.result)
+
+
+BOUNCING_BALL = Ball()

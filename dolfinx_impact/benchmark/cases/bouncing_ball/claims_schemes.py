@@ -1,4 +1,4 @@
-"""What the ball decides of the schemes: Di Stasio et al. (2019); the combined one: Acary, Bonnefon (2011)."""
+"""Claims that the ball decides on schemes: Di Stasio et al. (2019); combined: Acary, Bonnefon (2011)."""
 
 from __future__ import annotations
 

@@ -5,23 +5,22 @@ Displacements are relative to the ground, from the undeformed crane, which is wh
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from mpi4py import MPI
+from numpy.typing import NDArray
 
 from .... import parallel, signals
 from ....contact.statics import tied_equilibrium
-from ....integrators import SCHEMES, Integrator, Option, find_scheme
+from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.central_differences import CentralDifferences
-from ....integrators.options import check
-from ....output.result import Result
 from ....signals import Signal
 from ....systems.frame import Frame
 from ... import drawings
-from ...case import COMMON, Case, Judged, Problem, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 from ...verdict import Verdict
 from . import model as crane
 from . import record as crane_record
@@ -66,83 +65,6 @@ def read_record(name: str) -> Signal:
         raise ValueError(f"cannot read the record {name!r}: {error.strerror}") from None
 
 
-class Crane:
-    """The crane at rest under gravity, whole on every rank, for one set of parameters. Collective.
-
-    Attributes:
-        record: The acceleration of the ground [m/s2].
-        frame, dofs: The whole crane, and how many of its dofs are free.
-        u, reactions: Displacements of the equilibrium with tied wheels, shape (size,) [m], and forces of the
-            wheels there, shape (4,) [N].
-        start: Displacements at the start, shape (size,) [m].
-        closed: Options of the contact of the wheels, with gaps that are exactly 0 at the start.
-    """
-
-    def __init__(self, p: Values) -> None:
-        check({name: PARAMETERS[name] for name in ("refine", "alpha", "gap_tolerance")}, p)
-        self.record, static = read_record(p["record"]), p["start"] == "static"
-        self._named = crane.crane_mesh(trolley=p["trolley"], refine=p["refine"])
-        self._partition = p["partition"]
-        self._loads = {"record": self.record, "damping": p["alpha"], "shaken": p["shaken"]}
-        self.frame = crane.crane_frame(self._named, **self._loads)
-        self.dofs = int(np.count_nonzero(~self.frame.constrained))
-        tied = crane.wheels(self.frame, gap0=0.0)
-        self.u, self.reactions = tied_equilibrium(self.frame, tied, hold=crane.horizontal_hold(self.frame))
-        self.start = self.u if static else np.zeros(self.frame.size)
-        closed = {"gap_tolerance": p["gap_tolerance"], "touching": p.get("touching", True)}
-        self.closed = {"gap0": -tied.L(self.u) if static else 0.0, **closed}
-
-    def bodies(self, divided: bool) -> tuple[Frame, ...]:
-        """The whole crane, or its explicit and its implicit part."""
-        return crane.divided(self._named, self._partition, **self._loads) if divided else (self.frame,)
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    chosen, model = find_scheme(scheme), Crane(p)
-    bodies = model.bodies(chosen.divided)
-    critical = chosen.critical_ratio(bodies[0]) * bodies[0].critical_time_step()
-    h = p["h"] if p["courant"] is None else p["courant"] * critical
-    system = (bodies[0], bodies[1]) if chosen.divided else bodies[0]
-    wheels = crane.wheels(bodies[0], **model.closed)
-    integrator = chosen.bind(system, h, wheels, p, allow_unstable=allow_unstable)
-    integrator.start(model.start, 0.0)
-    # Columns of the trolley come first, then those of the girders.
-    log = EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))
-
-    def judge(result: Result) -> Judged:
-        log.close()
-        defect = momentum_defect(log, integrator, model.frame, result.steps)
-        results = {**measure(result, log, model), "critical_time_step": critical, "momentum_defect": defect}
-        return results, verdicts(results, log, result, p)
-
-    rows, effective = crane.wheel_rows(bodies[0]), {"h": h, "courant": h / critical}
-    files = {"events.csv": lambda: log.events.table()}
-    return Problem(integrator, p["t_end"], rows, log, judge, model.dofs, effective, files=files)
-
-
-def measure(result: Result, log: EventLog, model: Crane) -> dict[str, Any]:
-    """The numbers of a run, and the ground acceleration in words."""
-    record, t_end = model.record, float(result["t"][-1])
-    peak = float(np.abs(record(np.append(record.times[record.times < t_end], t_end))).max())
-    name = record.name or "nameless"
-    return {
-        "balance_residual": log.relative_residual(),
-        "masses": {name: model.frame.part_mass(parts) for name, parts in crane.BEAMS.items()},
-        "reactions": model.reactions.tolist(),
-        "dofs": model.dofs,
-        "closures": log.events.time.size,
-        "flights_1ms": log.events.longer(1e-3),
-        "flights_10ms": log.events.longer(1e-2),
-        "max_gap": log.widest,
-        "penetration_max": log.deepest,
-        "impulses": log.impulses.tolist(),
-        "energy_end": sum(float(result[name][-1]) for name in ("kinetic", "complementary", "internal")),
-        "interface_energy": float(result["interface"][-1]),
-        "shaking": f"{name}, in z whatever its own direction, up to {peak:.3g} m/s2 in the run",
-    }
-
-
 def momentum_defect(log: EventLog, integrator: Integrator, frame: Frame, steps: int) -> float | None:
     """Vertical momentum of the trolley at the end less what loads and wheels gave it, over what loads gave.
 
@@ -160,28 +82,127 @@ def momentum_defect(log: EventLog, integrator: Integrator, frame: Frame, steps: 
     return float(momentum - given - impulse) / abs(float(given))
 
 
-def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) -> list[Verdict]:
-    """Statements on the model and on the run."""
-    load, finer, equal = crane.MASSES["trolley"] * crane.GRAVITY, p["refine"] ** 2, Verdict.equal
-    rounding, wheels = 1e-9 * load * finer, results["reactions"]  # as the condition of the stiffness
-    masses = [(name, results["masses"][name], mass) for name, mass in crane.MASSES.items()]
-    found = [equal(f"mass of the {name} [kg]", ours, mass, 1e-12 * mass) for name, ours, mass in masses]
-    found.append(equal("the wheels at rest carry the trolley's weight [N]", sum(wheels), load, rounding))
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CraneSetup(Setup):
+    """The crane at rest under gravity, whole on every rank, and its wheels."""
+
+    shaking: Signal  #: The acceleration of the ground [m/s2].
+    frame: Frame  #: The whole crane.
+    reactions: NDArray  #: Forces of the wheels in equilibrium with tied wheels, shape (4,) [N].
+    u0: NDArray  #: Displacements at the start, shape (size,) [m].
+
+
+def rest_verdicts(results: Results, p: Values, equal: float, tolerance: float) -> list[Verdict]:
+    """Masses of the parts, ``equal`` up to rounding, and forces of the wheels at rest."""
+    load = crane.MASSES["trolley"] * crane.GRAVITY
+    rows = [
+        Verdict.equal(f"mass of the {name} [kg]", results["masses"][name], mass, equal * mass)
+        for name, mass in crane.MASSES.items()
+    ]
+    wheels, rounding = results["reactions"], tolerance * load
+    words = "the wheels at rest carry the trolley's weight [N]"
+    rows.append(Verdict.equal(words, sum(wheels), load, rounding))
     if p["trolley"] == 0:
         words = "each of the wheels carries a quarter of it [N]"
-        found.append(Verdict.of("=", words, wheels, load / 4, rounding))
-    if p["refine"] == 1:
-        found.append(equal("the model has 2352 free dofs", results["dofs"], 2352, 0))
-    if result.balance:
-        found.append(balance_verdict(results["balance_residual"], 1e-9, result.steps))
-    if np.isfinite(log.widest_touching):
-        words = "impulses act at closed gaps: the largest gap with one [m]"
-        found.append(Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"]))
-    if results["momentum_defect"] is not None:
-        words = "loads and wheels give the trolley its vertical momentum (relative)"
-        found.append(Verdict.below(words, results["momentum_defect"], 1e-9 * finer))
-    return found
+        rows.append(Verdict.of("=", words, wheels, load / 4, rounding))
+    return rows
 
 
-_ABOUT = "A bridge crane under vertical shaking: its trolley's wheels lift off and come down again."
-BRIDGE_CRANE = Case(PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.bridge_crane)
+def touching_verdict(log: EventLog, p: Values, words: str) -> list[Verdict]:
+    """Whether impulses act at closed gaps."""
+    if not np.isfinite(log.widest_touching):
+        return []
+    return [Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"])]
+
+
+def flights(run: Ended) -> Results:
+    """The numbers of wheels that lift off and come down, and energies at the end."""
+    log, result = run.log, run.result
+    return {
+        "closures": log.events.time.size,
+        "flights_1ms": log.events.longer(1e-3),
+        "flights_10ms": log.events.longer(1e-2),
+        "max_gap": log.widest,
+        "penetration_max": log.deepest,
+        "impulses": log.impulses.tolist(),
+        "energy_end": sum(float(result[name][-1]) for name in ("kinetic", "complementary", "internal")),
+        "interface_energy": float(result["interface"][-1]),
+    }
+
+
+class CraneCase(Case):
+    """The crane of beams."""
+
+    parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
+    about = "A bridge crane under vertical shaking: its trolley's wheels lift off and come down again."
+    drawing = drawings.bridge_crane
+    balance_limits = (1e-9, 1e-9)
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> CraneSetup:
+        """The crane, divided or not, and its wheels with gaps that are exactly 0 at the start. Collective."""
+        shaking, static = read_record(p["record"]), p["start"] == "static"
+        named = crane.crane_mesh(trolley=p["trolley"], refine=p["refine"])
+        loads = {"record": shaking, "damping": p["alpha"], "shaken": p["shaken"]}
+        frame = crane.crane_frame(named, **loads)
+        tied = crane.wheels(frame, gap0=0.0)
+        u, reactions = tied_equilibrium(frame, tied, hold=crane.horizontal_hold(frame))
+        system = crane.divided(named, p["partition"], **loads) if scheme.divided else frame
+        body = system[0] if isinstance(system, tuple) else system
+        wheels = crane.wheels(body, gap0=-tied.L(u) if static else 0.0, **contact_law(p))
+        return CraneSetup(
+            system=system,
+            contact=wheels,
+            record=crane.wheel_rows(body),
+            shaking=shaking,
+            frame=frame,
+            reactions=reactions,
+            u0=u if static else np.zeros(frame.size),
+        )
+
+    def dofs(self, setup: CraneSetup) -> int:
+        """Free dofs of the whole crane."""
+        return int(np.count_nonzero(~setup.frame.constrained))
+
+    def start(self, integrator: Integrator, setup: CraneSetup, p: Values) -> None:
+        """Start at rest. Collective."""
+        integrator.start(setup.u0, 0.0)
+
+    def log(self, integrator: Integrator, setup: CraneSetup, p: Values) -> EventLog:
+        """The log with the flights of the wheels. Collective."""
+        # Columns of the trolley come first, then those of the girders.
+        return EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))
+
+    def files(self, log: EventLog) -> Mapping[str, Callable[[], bytes]]:
+        """The table of the flights."""
+        return {"events.csv": lambda: log.events.table()}
+
+    def measure(self, run: Ended) -> Results:
+        """The numbers of a run, and the ground acceleration in words."""
+        setup, t_end = run.setup, float(run.result["t"][-1])
+        record, frame = setup.shaking, setup.frame
+        peak = float(np.abs(record(np.append(record.times[record.times < t_end], t_end))).max())
+        shaking = f"{record.name or 'nameless'}, in z whatever its own direction, up to {peak:.3g} m/s2"
+        return {
+            "masses": {name: frame.part_mass(parts) for name, parts in crane.BEAMS.items()},
+            "reactions": setup.reactions.tolist(),
+            "dofs": self.dofs(setup),
+            **flights(run),
+            "shaking": f"{shaking} in the run",
+            "momentum_defect": momentum_defect(run.log, run.integrator, frame, run.result.steps),
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Statements on the model and on the run."""
+        p, results = run.p, run.results
+        finer = p["refine"] ** 2  # as the condition of the stiffness
+        rows = rest_verdicts(results, p, 1e-12, 1e-9 * finer)
+        if p["refine"] == 1:
+            rows.append(Verdict.equal("the model has 2352 free dofs", results["dofs"], 2352, 0))
+        rows += touching_verdict(run.log, p, "impulses act at closed gaps: the largest gap with one [m]")
+        if results["momentum_defect"] is not None:
+            words = "loads and wheels give the trolley its vertical momentum (relative)"
+            rows.append(Verdict.below(words, results["momentum_defect"], 1e-9 * finer))
+        return rows
+
+
+BRIDGE_CRANE = CraneCase()

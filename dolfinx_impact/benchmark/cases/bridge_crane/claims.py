@@ -160,7 +160,7 @@ def _sign(runs: Runs, s: Shaking) -> Measured:
 
 
 def _taken(runs: Runs, s: Shaking) -> dict[str, list[float]]:
-    """What the interface takes with each ratio, by partition [J]."""
+    """Energy that the interface takes with each ratio, by partition [J]."""
     last = {p: [m.of_ratio(runs, s, p, k)["interface"][-1] for k in s.ratios] for p in ("paper", "small")}
     return {p: [-float(energy) for energy in energies] for p, energies in last.items()}
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ....integrators import Integrator
 from ....simulation.recorder import added
-from ...case import RunLog
+from ...run_log import RunLog
 
 HEADER = "time,wheel,time open before,closing velocity,impulse"
 
 
 class Events(NamedTuple):
-    """What happened, one entry an event, ordered by time and then by wheel; each of shape (n,)."""
+    """Flights of the wheels, one entry an event, ordered by time and then by wheel; each of shape (n,)."""
 
     time: NDArray  #: Time of the step [s].
     wheel: NDArray  #: Number of the wheel, 1 to 4 in the order of the recorded columns.

@@ -1,4 +1,4 @@
-"""What the claims on the bridge crane measure: runs, wheels, impacts, oscillations, CPU time."""
+"""Measures of the claims on the bridge crane: runs, wheels, impacts, oscillations, CPU time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from ....output.observer import Observer
-from ....simulation.loop import simulate
 from ... import claim
-from ...case import Problem, RunLog
+from ...case import Problem
 from ...claim import Row
 from ...convergence import at_times, norm35
+from ...run_log import RunLog
 from ...runs import FailedRun, Run, Runs
 from . import case
 
@@ -150,15 +150,14 @@ def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any
 
 @lru_cache(maxsize=8)
 def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
-    problem = case.make(scheme, {**json.loads(parameters), "t_end": window[1]})
+    problem = case.BRIDGE_CRANE.make(scheme, {**json.loads(parameters), "t_end": window[1]})
     log = _Contacts(problem.integrator, window)
     _simulated(problem, [log], energies=False)
     return np.vstack(log.found)
 
 
 def _simulated(problem: Problem, observers: list[Any], energies: bool = True) -> None:
-    rest: dict[str, Any] = {"every": 10**6, "progress": False, "energies": energies}
-    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, observers=observers, **rest)
+    problem.simulate(observers, every=10**6, energies=energies)
 
 
 def _given(runs: Runs, scheme: str, **settings: Any) -> tuple[str, str]:
@@ -196,6 +195,7 @@ def _cpu_times(chosen: tuple[tuple[str, str], ...], timed: float) -> tuple[float
 
 
 def _cpu_time(scheme: str, parameters: str, t_end: float) -> float:
-    problem, clock = case.make(scheme, {**json.loads(parameters), "t_end": t_end}), _Clock()
+    problem = case.BRIDGE_CRANE.make(scheme, {**json.loads(parameters), "t_end": t_end})
+    clock = _Clock()
     _simulated(problem, [*problem.observers(), clock])
     return clock.times[-1] - clock.times[0]

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....contact.bound import DofBound
-from ....contact.statics import Equilibrium, static_equilibrium
-from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme, options
+from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
-from ....output.result import Result
-from ....systems.chain import Chain
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
+from ...run_log import RunLog
 from ...verdict import Verdict
+from .chain import Chain
+from .equilibrium import Equilibrium, static_equilibrium
 
 PARAMETERS = {
     "R": Option(1.0, "m", "radius of the arch", interval="(0, inf)"),
@@ -51,56 +50,32 @@ VARIANTS = ({"m": 0.5, "h": 0.2}, *({name: value} for name, values in _CHANGES.i
 SMALL_RATIO = 1e-3
 
 
-def build(p: Values) -> tuple[Chain, DofBound]:
-    """The arch and the floor under its internal nodes; a ValueError where they are no such."""
-    options.check(PARAMETERS, p)
-    names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
-    chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
-    laws = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
-    floor = DofBound(chain, list(map(int, chain.heights)), lower=-p["floor"], **laws)
-    floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
-    return chain, floor
+def started(scheme: str, p: Values) -> Integrator:
+    """A scheme that holds the arch at rest, unloaded, at t = 0."""
+    return DISCRETE_ARCH.make(scheme, {**p, "stop_ratio": 0.0}).integrator
 
 
-def start(scheme: str, p: Values, allow_unstable: bool = False) -> tuple[Chain, Integrator]:
-    """The arch and a scheme that holds it at rest, unloaded, at t = 0."""
-    chain, floor = build(p)
-    chosen = find_scheme(scheme)
-    critical = chosen.critical_ratio(chain) * chain.critical_time_step()
-    h = p["h"] if p.get("courant") is None else p["courant"] * critical
-    integrator = chosen.bind(chain, h, floor, p, allow_unstable=allow_unstable)
-    integrator.start(chain.rest, 0.0)
-    return chain, integrator
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started."""
-    chain, integrator = start(scheme, p, allow_unstable)
-    t_end = p["t_end"]
-    if p["stop_ratio"] > 0:
-        for t_end, inertia, contact in impulses(chain, integrator, p["t_end"]):
-            if t_end > p["release"] and abs(inertia) < p["stop_ratio"] * contact:
-                break
-        integrator.start(chain.rest, 0.0)
-    log = ArchLog(integrator)
-
-    effective = {"h": integrator.dt, "courant": integrator.dt / integrator.critical_step(chain)}
-    study, judge = partial(scaling_verdicts, scheme, p), partial(judged, log, chain, integrator, scheme, p)
-    return Problem(integrator, t_end, chain.rows(), log, judge, chain.size, effective, study)
-
-
-def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
+def impulses(integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
     """Run to ``t_end``; time [s], inertia and contact impulse [N s] of every step, as in Figure 25."""
     for _ in range(max(1, round(t_end / integrator.dt))):
         integrator.step()
-        yield integrator.t, inertia_impulse(chain, integrator), float(np.sum(integrator.r))
+        yield integrator.t, inertia_impulse(integrator), float(np.sum(integrator.r))
 
 
-def inertia_impulse(chain: Chain, integrator: Integrator) -> float:
+def stop_time(integrator: Integrator, p: Values) -> float:
+    """The time after the release at which the impulse of inertia is small, else the end [s]; it runs."""
+    for t, inertia, contact in impulses(integrator, p["t_end"]):
+        if t > p["release"] and abs(inertia) < p["stop_ratio"] * contact:
+            return t
+    return integrator.t
+
+
+def inertia_impulse(integrator: Any) -> float:
     """Vertical impulse of damping in the last step, ``sum of -mu h M v . y`` [N s]; v is what damps.
 
     Di Stasio et al. (2019), termination criteria: v of the forces (central differences), or v_theta.
     """
+    chain = integrator.system
     if isinstance(integrator, CentralDifferences):
         v = integrator.v_force
     else:
@@ -119,42 +94,6 @@ class ArchLog(RunLog):
         """Note consecutive steps."""
         super().follow(steps)
         self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
-
-
-def judged(log: ArchLog, chain: Chain, s: Integrator, scheme: str, p: Values, _: Result) -> Judged:
-    """The numbers of a run, and what the paper says of the case."""
-    noted = log.numbers("contact_start")
-    u, floor = s.u, p["floor"]
-    still, snapped = static_equilibrium(chain, -floor, u), snapped_equilibrium(chain, floor)
-    contact, inertia = float(np.sum(s.r)), abs(inertia_impulse(chain, s))
-    results: dict[str, Any] = {
-        **noted,
-        "critical_time_step": s.critical_step(chain),
-        "active_nodes": _pressing(s),
-        "contact_impulse_ratio": inertia / contact if contact > 0 else None,
-        "middle_height": _middle(chain, u),
-        "static_distance": distance(u, still.positions),  # the largest one of a node from statics
-        "static_nodes": list(still.active),
-        "stop_time": s.t,
-    }
-    limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
-    found = [balance_verdict(results["balance_residual"], limit, s.n)]
-    for words, height, nodes in (
-        ("a static equilibrium on the floor exists", _middle(chain, snapped.positions), snapped.active),
-        ("the arch has snapped and rests on the floor", results["middle_height"], results["active_nodes"]),
-    ):
-        holds = height < 0 and bool(nodes)
-        found.append(Verdict(f"{words}: height of its middle [m]", height, -floor, floor, holds))
-    # A node is stopped at the first step that finds it below the floor, and stays at its depth.
-    words = "the end is a static equilibrium but for the depth h v of the impact [m]"
-    found.append(Verdict.below(words, results["static_distance"], s.dt * log.fastest))
-    words = "nodes that touch at the end but not in statics, or the reverse"
-    others = set(results["active_nodes"]) ^ set(results["static_nodes"])
-    found.append(Verdict.equal(words, len(others), 0, 0))
-    if contact > 0:
-        words = "the impulse of inertia vanishes against that of contact"
-        found.append(Verdict.below(words, inertia / contact, p["stop_ratio"] or SMALL_RATIO))
-    return results, found
 
 
 def snapped_equilibrium(chain: Chain, floor: float) -> Equilibrium:
@@ -181,7 +120,7 @@ def scaling_verdicts(scheme: str, p: Values) -> list[Verdict]:
 
 def final_nodes(scheme: str, p: Values) -> tuple[int, ...]:
     """Nodes in contact at the end of a run with the parameters ``p``; nothing is recorded."""
-    _, integrator = start(scheme, p)
+    integrator = started(scheme, p)
     for _ in range(max(1, round(p["t_end"] / integrator.dt))):
         integrator.step()
     return tuple(_pressing(integrator))
@@ -200,5 +139,78 @@ def _middle(chain: Chain, x: NDArray) -> float:
     return float(np.mean(x[[2 * node + 1 for node in chain.middle]]))
 
 
-_ABOUT = "A shallow arch of masses and springs snaps onto a floor. Only its rest counts: masses are free."
-DISCRETE_ARCH = Case(PARAMETERS, SCHEME_NAMES, make, _ABOUT, drawings.discrete_arch)
+def end_verdicts(run: Ended, snapped: Equilibrium) -> list[Verdict]:
+    """Whether the arch has snapped and is in static equilibrium at the end."""
+    results, floor, rows = run.results, run.p["floor"], []
+    middle = _middle(run.setup.system, snapped.positions)
+    for words, height, nodes in (
+        ("a static equilibrium on the floor exists", middle, snapped.active),
+        ("the arch has snapped and rests on the floor", results["middle_height"], results["active_nodes"]),
+    ):
+        holds = height < 0 and bool(nodes)
+        rows.append(Verdict(f"{words}: height of its middle [m]", height, -floor, floor, holds))
+    # A node is stopped at the first step that finds it below the floor, and stays at its depth.
+    words = "the end is a static equilibrium but for the depth h v of the impact [m]"
+    rows.append(Verdict.below(words, results["static_distance"], run.p["h"] * run.log.fastest))
+    words = "nodes that touch at the end but not in statics, or the reverse"
+    others = set(results["active_nodes"]) ^ set(results["static_nodes"])
+    return [*rows, Verdict.equal(words, len(others), 0, 0)]
+
+
+class Arch(Case):
+    """The arch and the floor under its internal nodes."""
+
+    parameters, schemes = PARAMETERS, SCHEME_NAMES
+    about = "A shallow arch of masses and springs snaps onto a floor. Only its rest counts: masses are free."
+    drawing = drawings.discrete_arch
+    log_type = ArchLog
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Arch and floor; a ValueError where they are no such."""
+        names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
+        chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
+        floor = DofBound(chain, list(map(int, chain.heights)), lower=-p["floor"], **contact_law(p))
+        floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
+        return Setup(system=chain, contact=floor, record=chain.rows())
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at rest, unloaded."""
+        integrator.start(setup.system.rest, 0.0)
+
+    def make(self, scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+        """The case for one scheme, started; with ``stop_ratio`` it runs once for the end."""
+        problem = super().make(scheme, p, allow_unstable)
+        if p["stop_ratio"] > 0:
+            problem.t_end = stop_time(problem.integrator, p)
+            self.start(problem.integrator, problem.setup, p)
+        return problem
+
+    def measure(self, run: Ended) -> Results:
+        """Nodes in contact and impulses at the end, and how far it is from statics."""
+        s, chain = run.integrator, run.setup.system
+        still = static_equilibrium(chain, -run.p["floor"], s.u)
+        contact = float(np.sum(s.r))
+        return {
+            **run.log.numbers("contact_start"),
+            "active_nodes": _pressing(s),
+            "contact_impulse_ratio": abs(inertia_impulse(s)) / contact if contact > 0 else None,
+            "middle_height": _middle(chain, s.u),
+            "static_distance": distance(s.u, still.positions),  # the largest one of a node from statics
+            "static_nodes": list(still.active),
+            "stop_time": s.t,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Statements of the paper on the end of the run."""
+        rows = end_verdicts(run, snapped_equilibrium(run.setup.system, run.p["floor"]))
+        if (ratio := run.results["contact_impulse_ratio"]) is not None:
+            words = "the impulse of inertia vanishes against that of contact"
+            rows.append(Verdict.below(words, ratio, run.p["stop_ratio"] or SMALL_RATIO))
+        return rows
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """Whether load, mass, damping and step change the nodes in contact."""
+        return scaling_verdicts(problem.scheme, problem.given)
+
+
+DISCRETE_ARCH = Arch()

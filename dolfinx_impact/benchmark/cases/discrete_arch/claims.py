@@ -149,7 +149,8 @@ def _costs(runs: Runs) -> Measured:
     counts, at_rest = [], True
     for scheme in (CD, MJ):
         run = runs(CASE, scheme, h=0.6, stop_ratio=case.SMALL_RATIO)
-        made = effort(case.start(runs.scheme(scheme), run.summary["parameters"])[1], run.summary["steps"])
+        s = case.started(runs.scheme(scheme), run.summary["parameters"])
+        made = effort(s, run.summary["steps"])
         counts.append((int(made.forces.sum()), int(made.systems.sum())))
         at_rest &= run.results["static_distance"] <= m.depth(run)
     (ours, few), (theirs, many) = counts

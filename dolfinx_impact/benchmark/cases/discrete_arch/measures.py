@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ....contact.statics import Equilibrium, static_equilibrium
-from ....systems.chain import Chain
 from ...runs import Run, Runs
 from . import case
+from .chain import Chain
+from .equilibrium import Equilibrium, static_equilibrium
 
 CASE = "discrete-arch"
 CD, MJ = "cd-lagrange", "moreau-jean"
@@ -21,7 +21,8 @@ def stopped_run(runs: Runs, damping: float) -> Run:
 
 def arch(run: Run) -> Chain:
     """The chain of a run."""
-    return case.build(run.summary["parameters"])[0]
+    chain: Chain = case.DISCRETE_ARCH.build(run.summary["parameters"]).system
+    return chain
 
 
 def heights(run: Run) -> NDArray:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,17 @@ from .... import mesh, parallel
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....exact import ImpactingBar
-from ....integrators import CentralDifferences, Integrator, Option, find_scheme
+from ....integrators import CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.result import Result
-from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, CONTACT, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
+from ...run_log import CONTACT
 from ...verdict import Verdict
 
-Results = dict[str, Any]
 PARAMETERS = {
     "dimension": Option(1, "-", "line or solid", (1, 3)),
     "elements": Option(50, "-", "elements along the bar", interval="[1, 10000000]"),
@@ -61,7 +59,6 @@ def exact(p: Values) -> ImpactingBar:
 
 def make_bar(p: Values) -> Solid:
     """The finite element bar. Collective."""
-    check({name: PARAMETERS[name] for name in ("elements", "lateral")}, p)
     flat, side = p["dimension"] == 1, math.sqrt(p["area"])
     if not flat and not 1e-5 < side / p["length"] < 1e5:
         raise ValueError(f"a section of side {side:.3g} m and a length of {p['length']:g} m cannot be meshed")
@@ -77,61 +74,19 @@ def poisson(p: Values) -> float:
     return p["nu"] if p["nu"] is not None else (0.0 if p["dimension"] == 1 else 0.3)
 
 
-def build(p: Values) -> tuple[Solid, RigidContact, float]:
-    """Bar, wall and critical time step. Collective."""
-    solution, bar = exact(p), make_bar(p)
-    axis = np.eye(p["dimension"])[0]
-    contact = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
-    wall = RigidContact(bar, "contact", Plane(-p["gap"] * axis, axis), **contact)
-    # On a line the critical step is known exactly: (L / N) / c.
-    cell_transit = p["length"] / p["elements"] / solution.wave_speed
-    return bar, wall, cell_transit if p["dimension"] == 1 else bar.critical_time_step()
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    bar, wall, critical = build(p)
-    critical *= find_scheme(scheme).critical_ratio(bar)
-    h = p["h"] if p["h"] is not None else p["courant"] * critical
-    integrator = find_scheme(scheme).bind(bar, h, wall, p, allow_unstable=allow_unstable)
-    v0 = np.zeros(bar.size)
-    v0[:: p["dimension"]] = -p["v0"]
-    integrator.start(0.0, v0)
-    log = RunLog(integrator)
-
-    def judge(result: Result) -> tuple[Results, list[Verdict]]:
-        results = measure(result, log, integrator, p, critical)
-        return results, verdicts(scheme, results, wall, integrator, p)
-
-    courant = h / critical if p["h"] is not None else p["courant"]
-    effective = {"h": h, "nu": poisson(p), "courant": courant}
-    dofs, study = int(parallel.total(bar.comm, bar.owned)), partial(order_verdicts, scheme, courant, p)
-    return Problem(integrator, p["t_end"], wall.approach(), log, judge, dofs, effective, study)
-
-
-def measure(result: Result, log: RunLog, integrator: Integrator, p: Values, critical: float) -> Results:
-    """The numbers of a run; what external forces gave counts as energy that it had. Collective."""
-    contact = log.numbers(*CONTACT, "first_impulse")
-    system, impulse = integrator.system, exact(p).impulse
-    momentum = np.zeros(system.size)
-    system.mass_product(integrator.v_mean, integrator.mass, momentum)
-    own = slice(0, system.owned, p["dimension"])
-    along, mass = (parallel.total(system.comm, float(np.sum(x[own]))) for x in (momentum, system.mass))
-    stored = result["kinetic"] + result["complementary"] + result["internal"]
-    given = float(stored[0] + result["external"][-1])
-    return {
-        **contact,
-        "critical_time_step": critical,
-        "impulse_ratio": log.impulse_sum / impulse if impulse > 0 else None,
-        "energy_lost": 1 - float(stored[-1]) / given if given > 0 else 0.0,
-        "rebound_velocity": along / mass,
-    }
-
-
 def impulse_verdict(results: Results) -> Verdict:
     """Whether the bar rebounds with the speed it came with."""
     words = "the impulse is that of an elastic rebound, 2 m v0 (ratio)"
     return Verdict.equal(words, results["impulse_ratio"], 1.0, 0.02)
+
+
+def one_phase(results: Results, words: str, expected: float) -> list[Verdict]:
+    """Whether the contact is one phase of the expected duration [s]."""
+    duration = results["contact_end"] - results["contact_start"]
+    return [
+        Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0),
+        Verdict.equal(words, duration, expected, 0.05 * expected),
+    ]
 
 
 def stops_the_node(scheme: str, integrator: Integrator) -> bool:
@@ -141,43 +96,9 @@ def stops_the_node(scheme: str, integrator: Integrator) -> bool:
     return central and chosen.explicit and chosen.contact == "velocity"
 
 
-def closes(scheme: str, results: Results, integrator: Integrator) -> list[Verdict]:
-    """Whether the energy balance closes, where that of the scheme should."""
-    limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
-    verdict = balance_verdict(results["balance_residual"], limit, integrator.n)
-    return [verdict] if integrator.balance().closes else []
-
-
-def verdicts(
-    scheme: str, results: Results, wall: RigidContact, integrator: Integrator, p: Values
-) -> list[Verdict]:
-    """What the papers say of the case, decided from the run. Collective."""
-    found, true = closes(scheme, results, integrator), exact(p)
-    if p["v0"] == 0 or p["t_end"] < 1.2 * true.contact_end or results["contact_start"] is None:
-        return found  # the rest is about a whole impact
-    found.append(impulse_verdict(results))
-    node_alone = stops_the_node(scheme, integrator)
-    if node_alone and p["gap"] > p["gap_tolerance"]:
-        nodes = parallel.total(wall.comm, float(np.sum(integrator.system.mass[wall.L.dofs[:, 0]])))
-        momentum = (1 + p["restitution"]) * nodes * p["v0"]
-        words = "the first impulse is the momentum of the contact nodes [N s]"
-        found.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
-    if p["dimension"] > 1 or p["restitution"] > 0:
-        return found  # the rest is about one node that stays
-    duration = results["contact_end"] - results["contact_start"]
-    expected = true.contact_end - true.contact_start
-    words = "the bar leaves the wall 2 L / c after it touched [s]"
-    found.append(Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0))
-    found.append(Verdict.equal(words, duration, expected, 0.05 * expected))
-    words = "the energy lost is the kinetic energy of the contact node, 1/(2N)"
-    lost = Verdict.equal(words, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
-    return [*found, lost] if node_alone else found
-
-
 def histories(problem: Problem) -> Result:
     """Run a problem for its displacements, velocities and impulses alone. Collective."""
-    record, end = problem.record, problem.t_end
-    return simulate(problem.integrator, t_end=end, record=record, energies=False, progress=False)
+    return problem.simulate([], energies=False, every=1)
 
 
 def fitted_orders(made: Iterable[Problem], elements: Sequence[int], true: ImpactingBar) -> NDArray:
@@ -192,7 +113,7 @@ def fitted_orders(made: Iterable[Problem], elements: Sequence[int], true: Impact
 def orders(scheme: str, courant: float, p: Values) -> NDArray:
     """Fitted orders of convergence in (u, v_t) at a Courant number. Collective."""
     values = {**p, "courant": courant, "h": None, "every": 1}
-    made = (make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
+    made = (IMPACTING_BAR.make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
     return fitted_orders(made, ORDER_ELEMENTS, exact(p))
 
 
@@ -214,10 +135,85 @@ def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
     return found + [Verdict.equal(f"order of the displacement {name}", u, 1.0, 0.15)] * at_limit
 
 
-_ABOUT = (
-    "An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
-    "back, then leaves with the speed it came with."
-)
-#: All but the scheme whose damping, of which a bar has none, is implicit.
-NAMES = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
-IMPACTING_BAR = Case(PARAMETERS, NAMES, make, _ABOUT, drawings.impacting_bar)
+def measured(run: Ended, impulse: float) -> Results:
+    """The numbers of bodies along x; what loads gave counts as energy that they had. Collective.
+
+    Args:
+        run: The run.
+        impulse: The impulse of an elastic rebound [N s].
+    """
+    log, result, system = run.log, run.result, run.integrator.system
+    momentum, own = np.zeros(system.size), slice(0, system.owned, run.p.get("dimension", 1))
+    system.mass_product(run.integrator.v_mean, run.integrator.mass, momentum)
+    along, mass = (parallel.total(system.comm, float(np.sum(x[own]))) for x in (momentum, system.mass))
+    stored = result["kinetic"] + result["complementary"] + result["internal"]
+    given = float(stored[0] + result["external"][-1])
+    return {
+        **log.numbers(*CONTACT, "first_impulse"),
+        "impulse_ratio": log.impulse_sum / impulse if impulse > 0 else None,
+        "energy_lost": 1 - float(stored[-1]) / given if given > 0 else 0.0,
+        "rebound_velocity": along / mass,
+    }
+
+
+class Bar(Case):
+    """The bar and the wall at x = -gap."""
+
+    parameters = PARAMETERS
+    #: All but the scheme whose damping, of which a bar has none, is implicit.
+    schemes = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
+    about = (
+        "An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
+        "back, then leaves with the speed it came with."
+    )
+    drawing = drawings.impacting_bar
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters with Poisson's ratio."""
+        return {**super().settled(p, scheme), "nu": poisson(p)}
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Bar and wall. Collective."""
+        solution, bar = exact(p), make_bar(p)
+        axis = np.eye(p["dimension"])[0]
+        wall = RigidContact(bar, "contact", Plane(-p["gap"] * axis, axis), **contact_law(p))
+        # On a line the critical step is known exactly: (L / N) / c.
+        transit = p["length"] / p["elements"] / solution.wave_speed
+        critical = transit if p["dimension"] == 1 else None
+        return Setup(system=bar, contact=wall, record=wall.approach(), critical=critical)
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start towards the wall. Collective."""
+        v0 = np.zeros(setup.body.size)
+        v0[:: p["dimension"]] = -p["v0"]
+        integrator.start(0.0, v0)
+
+    def measure(self, run: Ended) -> Results:
+        """Contact, impulse and rebound. Collective."""
+        return measured(run, exact(run.p).impulse)
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Impulse, duration and loss of energy of a whole impact. Collective."""
+        results, p, wall, true = run.results, run.p, run.setup.contact, exact(run.p)
+        if p["v0"] == 0 or p["t_end"] < 1.2 * true.contact_end or results["contact_start"] is None:
+            return []
+        rows, node_alone = [impulse_verdict(results)], stops_the_node(run.scheme, run.integrator)
+        if node_alone and p["gap"] > p["gap_tolerance"]:
+            nodes = parallel.total(wall.comm, float(np.sum(run.integrator.system.mass[wall.L.dofs[:, 0]])))
+            momentum = (1 + p["restitution"]) * nodes * p["v0"]
+            words = "the first impulse is the momentum of the contact nodes [N s]"
+            rows.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
+        if p["dimension"] > 1 or p["restitution"] > 0:
+            return rows  # the rest is about one node that stays
+        words = "the bar leaves the wall 2 L / c after it touched [s]"
+        rows += one_phase(results, words, true.contact_end - true.contact_start)
+        words = "the energy lost is the kinetic energy of the contact node, 1/(2N)"
+        lost = Verdict.equal(words, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
+        return [*rows, lost] if node_alone else rows
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """The orders of CD-Lagrange. Collective."""
+        return order_verdicts(problem.scheme, problem.p["courant"], problem.given)
+
+
+IMPACTING_BAR = Bar()

@@ -18,11 +18,11 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 from .... import mesh
-from ....integrators import Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
 from ..solids import common
 from .rubber_block import LOCKING, SCHEMES
@@ -66,33 +66,6 @@ def panel(p: Values) -> mesh.NamedMesh:
     return mesh.named(found, **ends)
 
 
-def build(p: Values) -> Solid:
-    """The panel under its load, at rest. Collective."""
-    common.check(PARAMETERS, p)
-    return Solid(
-        panel(p),
-        density=p["rho"],
-        law=NeoHookean(p["E"], p["nu"], isochoric=True),
-        fixed=["left"],
-        traction={"right": (0.0, p["force"] / RIGHT)},
-        damping=1 / (DAMPED * transit(p)),
-        locking=None if p["locking"] == "default" else "none",
-    )
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    body = build(p)
-    integrator = find_scheme(scheme).bind(
-        body, common.time_step(scheme, p, body), None, p, allow_unstable=allow_unstable
-    )
-    integrator.start(0.0, 0.0)
-    p = {**p, "t_end": p["t_end"] or TRANSITS * transit(p)}
-    x = body.x[: body.owned // body.block]
-    tip = np.flatnonzero(np.hypot(x[:, 0] - WIDTH, x[:, 1] - RISE - RIGHT) < 1e-9 * WIDTH)
-    return common.problem(integrator, p, body.rows(tip), judge)
-
-
 def known(p: Values) -> bool:
     """Whether the answer is known: it depends on nu and on force over E alone."""
     default = {name: PARAMETERS[name].default for name in ("nu", "force", "E")}
@@ -100,21 +73,55 @@ def known(p: Values) -> bool:
     return p["nu"] == default["nu"] and math.isclose(ratio, 1.0, rel_tol=1e-9)
 
 
-def judge(run: common.Ended) -> common.Judged:
-    """The tip beside the known one, and whether the panel is at rest. Collective."""
-    p, s, u = run.p, run.integrator, run.result["u"][-1]
-    work = float(run.result["external"][-1])
-    moving = float(run.result["kinetic"][-1]) / work if work > 0 else 0.0
-    results = {"tip": float(u[1]), "tip_sideways": float(u[0]), "kinetic_left": moving}
-    if not known(p):
-        return results, []
-    results |= {"tip_known": TIP, "tip_ratio": float(u[1]) / TIP}
-    rest = Verdict.below("the panel is at rest (kinetic energy over the work of the force)", moving, 1e-5)
-    if s.system.locking is None:
-        return results, [rest]
-    words = "the tip is that of a fine mesh of a high degree (ratio)"
-    return results, [rest, Verdict.equal(words, results["tip_ratio"], 1.0, ALLOWED)]
+class CookMembrane(common.SolidCase):
+    """The panel under its load, at rest at first."""
+
+    parameters, schemes = PARAMETERS, SCHEMES
+    about = (
+        "Cook's membrane of a nearly incompressible material bends under a shear force: plain elements lock."
+    )
+    drawing = drawings.cook_membrane
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """The panel; its tip is recorded. Collective."""
+        body = Solid(
+            panel(p),
+            density=p["rho"],
+            law=NeoHookean(p["E"], p["nu"], isochoric=True),
+            fixed=["left"],
+            traction={"right": (0.0, p["force"] / RIGHT)},
+            damping=1 / (DAMPED * transit(p)),
+            locking=None if p["locking"] == "default" else "none",
+        )
+        x = body.x[: body.owned // body.block]
+        tip = np.flatnonzero(np.hypot(x[:, 0] - WIDTH, x[:, 1] - RISE - RIGHT) < 1e-9 * WIDTH)
+        return Setup(system=body, record=body.rows(tip))
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """Some transits of a shear wave [s]."""
+        return TRANSITS * transit(p)
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at rest. Collective."""
+        integrator.start(0.0, 0.0)
+
+    def measure(self, run: Ended) -> Results:
+        """The tip, beside the known one, and the motion that is left."""
+        u, work = run.result["u"][-1], float(run.result["external"][-1])
+        moving = float(run.result["kinetic"][-1]) / work if work > 0 else 0.0
+        results = {"tip": float(u[1]), "tip_sideways": float(u[0]), "kinetic_left": moving}
+        return {**results, "tip_known": TIP, "tip_ratio": float(u[1]) / TIP} if known(run.p) else results
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the panel is at rest, its tip where it should be."""
+        if not known(run.p):
+            return []
+        words = "the panel is at rest (kinetic energy over the work of the force)"
+        rest = Verdict.below(words, run.results["kinetic_left"], 1e-5)
+        if run.integrator.system.locking is None:
+            return [rest]
+        words = "the tip is that of a fine mesh of a high degree (ratio)"
+        return [rest, Verdict.equal(words, run.results["tip_ratio"], 1.0, ALLOWED)]
 
 
-_ABOUT = "Cook's membrane of a nearly incompressible material bends under a shear force: plain elements lock."
-COOK_MEMBRANE = Case(PARAMETERS, SCHEMES, make, _ABOUT, drawings.cook_membrane)
+COOK_MEMBRANE = CookMembrane()

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....plot import style
-from ....systems.solid import Solid
 from ...claim import Figure
 from ...runs import Runs
-from ..solids import common
 from . import claims as c
 from . import cook_membrane, rubber_block
 from .pressure import Pressures
-from .rubber_block import PressureLog
 
 _MESHES = (6, 12, 24)  #: Cells along each side of Cook's membrane.
 #: Curves told apart in grey: the way of the elements, and plain ones.
@@ -44,11 +41,11 @@ def draw_pressure(ax: Any, pressures: Pressures, p: NDArray, points: NDArray) ->
 def rubber(runs: Runs, **settings: Any) -> tuple[Pressures, NDArray, NDArray]:
     """Pressures of a run, those of its cells [Pa] and its points [m] as the case measures them; run again."""
     p = dict(runs(c.RUBBER, c.CD, **settings).summary["parameters"])
-    problem = rubber_block.make(runs.scheme(c.CD), p)
-    common.simulated(problem, p["every"])
-    pressures, u = Pressures(cast(Solid, problem.integrator.body), rubber_block.bulk(p)), problem.integrator.u
+    problem = rubber_block.RUBBER_BLOCK.make(runs.scheme(c.CD), p)
+    problem.simulate()
+    pressures, u = problem.setup.pressures, problem.integrator.u
     if p["shape"] == "ball":
-        return pressures, cast(PressureLog, problem.log).mean, pressures.x
+        return pressures, problem.log.mean, pressures.x
     return pressures, pressures.pressure(u), pressures.points(u)
 
 
@@ -83,9 +80,9 @@ def draw_cook(runs: Runs, figure: Any) -> None:
     left.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.84))
     for ax, (locking, look) in zip(others, _LOOKS.items()):
         p = dict(runs(c.COOK, c.CD, locking=locking, elements=_MESHES[1]).summary["parameters"])
-        problem = cook_membrane.make(runs.scheme(c.CD), p)
-        common.simulated(problem, p["every"])
-        shape = Pressures(cast(Solid, problem.integrator.body), 1.0)
+        problem = cook_membrane.COOK_MEMBRANE.make(runs.scheme(c.CD), p)
+        problem.simulate()
+        shape = Pressures(problem.setup.body, 1.0)
         ax.plot(*_outline(shape, shape.x).T, color="0.6", lw=0.8, label="at rest")
         bent, label = (
             shape.points(problem.integrator.u),

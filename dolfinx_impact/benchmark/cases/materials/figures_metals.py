@@ -38,7 +38,7 @@ class Outside:
     """
 
     def __init__(self, run: Run) -> None:
-        body = taylor_bar.build(dict(run.summary["parameters"]))
+        body = taylor_bar.make_bar(run.summary["parameters"])
         x = body.x[taylor_bar.outside(body), : body.block]
         x = x[np.lexsort(coordinate_order(x, body.length).T[::-1])]  # as the columns of a history
         self._inside = np.abs(x[:, 1]) < 1e-12 if body.block == 3 else np.ones(len(x), dtype=bool)
@@ -99,8 +99,8 @@ def draw_wave(runs: Runs, figure: Any) -> None:
     *bars, right = figure.subplots(1, 3)
     for ax, state in zip(bars, c.STATES):
         run = runs(c.WAVE, c.CD, state=state)
-        p = dict(run.summary["parameters"])
-        body, wave = plastic_wave.build(p), plastic_wave.exact(p)
+        p = run.summary["parameters"]
+        body, wave = plastic_wave.PLASTIC_WAVE.build(p).body, plastic_wave.exact(p)
         z, t = np.sort(body.x[body.nodes("axis"), 1]), run["t"][-1]  # as the columns of a history
         fine = np.linspace(0.0, p["length"], 4001)
         ax.plot(fine, wave.field("velocity", fine, t), label="exact", **style("exact"))

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from ....contact.obstacles import Plane
-from ....integrators import Integrator, Option, find_scheme
+from ....contact.rigid_contact import RigidContact
+from ....integrators import Option
 from ....materials import J2Plasticity, LinearHardening
 from ....mesh import NamedMesh
-from ....simulation.step_control import StepControl
 from ....systems.solid import Solid
-from ...case import Problem, Values
+from ...case import Values
 from ..solids import common
 from .rubber_block import LOCKING, SCHEMES
 
-__all__ = ["LOCKING", "SCHEMES", "followed", "launched", "peak_strain", "solid"]
+__all__ = ["LOCKING", "MetalCase", "peak_strain", "rigid_wall", "solid"]
 COPPER = {
     "E": Option(1.17e11, "Pa", "Young's modulus", interval="(0, inf)"),
     "nu": Option(0.35, "-", "Poisson's ratio", interval="(-1, 0.5)"),
@@ -51,24 +51,20 @@ def solid(named: NamedMesh, p: Values, fixed: Mapping[str, tuple[int, ...]], **m
     return Solid(named, density=p["rho"], law=law, fixed=fixed, locking=locking, **more)
 
 
-def launched(scheme: str, p: Values, body: Solid, allow_unstable: bool) -> Integrator:
-    """The scheme on a body that meets the wall z = 0 at ``v0``, started. Collective."""
-    up = np.eye(body.block)[-1]
-    plane = common.contact(body, "face", Plane(0.0 * up, up), p) if p["wall"] == "contact" else None
-    h = common.time_step(scheme, p, body)
-    integrator = find_scheme(scheme).bind(body, h, plane, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, np.tile(-p["v0"] * up, body.size // body.block))
-    return integrator
-
-
-def followed(problem: Problem, p: Values) -> Problem:
-    """The problem whose step follows the critical one, unless the step is given."""
-    if p["h"] is None:
-        problem.adapt = StepControl(safety=p["courant"])
-    return problem
-
-
 def peak_strain(body: Solid) -> float:
     """Largest equivalent plastic strain at a quadrature point. Collective."""
     assert body.history is not None
     return body.history.largest("equivalent_plastic_strain")
+
+
+def rigid_wall(body: Solid, p: Values) -> RigidContact:
+    """The wall z = 0 at the face. Collective."""
+    up = np.eye(body.block)[-1]
+    return common.contact(body, "face", Plane(0.0 * up, up), p)
+
+
+class MetalCase(common.SolidCase):
+    """A bar that meets the wall z = 0 at ``v0``; its step follows the deformation."""
+
+    schemes = SCHEMES
+    follows = True

@@ -8,7 +8,6 @@ a dispersive scheme 2/3.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,12 @@ from numpy.typing import NDArray
 
 from .... import mesh, parallel
 from ....exact import PlasticWave
-from ....integrators import Option
-from ....systems.solid import Solid
+from ....integrators import Option, Scheme
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
 from ...convergence import order
 from ...verdict import Verdict
-from ..solids import common
 from . import metals
 
 PARAMETERS = {
@@ -41,13 +38,19 @@ TRAVELLED = 0.8
 MEANS, SPEEDS = 0.01, 0.015
 #: Parts of the plateaus, at both ends, that means leave out.
 _MARGIN = 0.3
+#: Meaning of the results that are compared with exact values.
+WORDS = {
+    "speed_elastic": "the precursor has the exact speed (ratio)",
+    "speed_plastic": "the plastic front has the exact speed (ratio)",
+    "stress_precursor": "the mean stress behind the precursor is exact (ratio)",
+    "stress_face": "the mean stress behind the plastic front, on the face, is exact (ratio)",
+}
 REFINEMENTS = (4, 2, 1)  #: The study divides the number of cells by these.
 ORDERS = (0.45, 0.75)
 
 
 def exact(p: Values) -> PlasticWave:
-    """The exact wave; a ValueError where values are out of range, or there is no plastic front."""
-    common.check(PARAMETERS, p)
+    """The exact wave; a ValueError where there is no plastic front."""
     names = ("E", "nu", "rho", "yield_stress", "hardening", "v0", "state")
     wave = PlasticWave(**{name: p[name] for name in names})
     if len(wave.speeds) < 2:
@@ -58,29 +61,6 @@ def exact(p: Values) -> PlasticWave:
 def radius(p: Values) -> float:
     """Radius of the bar [m]."""
     return float(p["length"] / p["cells"] * (SLENDER if p["state"] == "stress" else 1.0))
-
-
-def build(p: Values) -> Solid:
-    """The bar on z = 0, its wall part of the contact. Collective."""
-    exact(p)
-    wide = radius(p)
-    plain = box([[0.0, 0.0], [wide, p["length"]]], [1, p["cells"]], bottom="face")
-    parts: dict[str, Any] = {"axis": lambda x: np.isclose(x[0], 0.0, atol=1e-9 * wide)}
-    parts["side"] = lambda x: np.isclose(x[0], wide)
-    fixed = {"axis": (0,), **({"side": (0,)} if p["state"] == "strain" else {})}
-    walls = {**p, "wall": "contact", "locking": "default"}
-    return metals.solid(mesh.named(plain, **parts), walls, fixed, hypothesis="axisymmetric")
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    wave, body = exact(p), build(p)
-    integrator = metals.launched(scheme, {**p, "wall": "contact"}, body, allow_unstable)
-    p = {**p, "t_end": p["t_end"] or TRAVELLED * p["length"] / wave.speeds[0]}
-    axis = body.nodes("axis")
-    record = body.rows(axis[axis < body.owned // body.block])
-    again = partial(study, scheme, p)
-    return metals.followed(common.problem(integrator, p, record, judge, study=again), p)
 
 
 class Profile:
@@ -114,40 +94,6 @@ class Profile:
         return float(np.mean(self.v[inside])) if inside.any() else float("nan")
 
 
-def judge(run: common.Ended) -> common.Judged:
-    """Speeds of the fronts and means behind them beside the exact ones. Collective."""
-    p, s, body = run.p, run.integrator, run.integrator.system
-    wave, axis = exact(p), body.nodes("axis")
-    axis = axis[axis < body.owned // body.block]
-    local = np.column_stack([body.x[axis, 1], -s.v_mean[2 * axis + 1]])
-    z, v = parallel.gather_rows(body.comm, local).T
-    profile = Profile(z, v, wave)
-    speeds = [front / s.t for front in profile.fronts]
-    true = wave.field("velocity", z, s.t)
-    numbers = {
-        "speed_elastic": (speeds[0], wave.speeds[0]),
-        "speed_plastic": (speeds[1], wave.speeds[1]),
-        "stress_precursor": (p["rho"] * speeds[0] * (p["v0"] - profile.precursor()), wave.states[1].stress),
-        "stress_face": (face_stress(run.result, p), wave.states[2].stress),
-    }
-    results: dict[str, Any] = {}
-    for name, (found, expected) in numbers.items():
-        results |= {name: found, f"{name}_exact": expected}
-    results["error"] = float(np.mean(np.abs(v - true)) / p["v0"])
-    allowed = {name: SPEEDS if name.startswith("speed") else MEANS for name in numbers}
-    words = {
-        "speed_elastic": "the precursor has the exact speed (ratio)",
-        "speed_plastic": "the plastic front has the exact speed (ratio)",
-        "stress_precursor": "the mean stress behind the precursor is exact (ratio)",
-        "stress_face": "the mean stress behind the plastic front, on the face, is exact (ratio)",
-    }
-    coarser = max(1.0, PARAMETERS["cells"].default / p["cells"])
-    return results, [
-        Verdict.equal(words[name], found / expected, 1.0, allowed[name] * coarser)
-        for name, (found, expected) in numbers.items()
-    ]
-
-
 def face_stress(result: Any, p: Values) -> float:
     """Mean force of the wall over the second half of the run, per area at rest [Pa]."""
     t, impulses = result["t"], result["r"].sum(axis=1)
@@ -156,15 +102,77 @@ def face_stress(result: Any, p: Values) -> float:
     return float(impulses[first + 1 :].sum() / (t[-1] - t[first]) / area)
 
 
-def study(scheme: str, p: Values) -> list[Verdict]:
-    """The order of the error as cells and step are refined together. Collective."""
-    cells = [max(20, p["cells"] // part) for part in REFINEMENTS]
-    made = [make(scheme, {**p, "h": None, "t_end": None, "cells": n}) for n in cells]
-    errors = [each.judge(common.simulated(each, p["every"]))[0]["error"] for each in made]
-    slope, (low, high) = order([1 / n for n in cells], errors), ORDERS
-    words = "the error falls with an order between 0.45 and 0.75 (2/3: a linear front in a dispersive scheme)"
-    return [Verdict.equal(words, slope, (low + high) / 2, (high - low) / 2)]
+def axis_nodes(body: Any) -> NDArray:
+    """Owned nodes of the axis. Collective."""
+    axis: NDArray = body.nodes("axis")
+    return axis[axis < body.owned // body.block]
 
 
-_ABOUT = "A long metal bar hits a rigid wall: an elastic precursor and a plastic front run into it."
-PLASTIC_WAVE = Case(PARAMETERS, metals.SCHEMES, make, _ABOUT, drawings.plastic_wave)
+class MetalWave(metals.MetalCase):
+    """The bar and the wall, which only pushes."""
+
+    parameters = PARAMETERS
+    about = "A long metal bar hits a rigid wall: an elastic precursor and a plastic front run into it."
+    drawing = drawings.plastic_wave
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; a ValueError where there is no plastic front."""
+        found = super().settled(p, scheme)
+        exact(p)
+        return found
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Bar and wall; the nodes of the axis are recorded. Collective."""
+        wide = radius(p)
+        plain = box([[0.0, 0.0], [wide, p["length"]]], [1, p["cells"]], bottom="face")
+        parts: dict[str, Any] = {"axis": lambda x: np.isclose(x[0], 0.0, atol=1e-9 * wide)}
+        parts["side"] = lambda x: np.isclose(x[0], wide)
+        fixed = {"axis": (0,), **({"side": (0,)} if p["state"] == "strain" else {})}
+        walls = {**p, "wall": "contact", "locking": "default"}
+        bar = metals.solid(mesh.named(plain, **parts), walls, fixed, hypothesis="axisymmetric")
+        return Setup(system=bar, contact=metals.rigid_wall(bar, p), record=bar.rows(axis_nodes(bar)))
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """Most of the time that the precursor takes along the bar [s]."""
+        return TRAVELLED * p["length"] / exact(p).speeds[0]
+
+    def measure(self, run: Ended) -> Results:
+        """Speeds of the fronts and means behind them beside the exact ones. Collective."""
+        p, s, body, wave = run.p, run.integrator, run.integrator.system, exact(run.p)
+        axis = axis_nodes(body)
+        local = np.column_stack([body.x[axis, 1], -s.v_mean[2 * axis + 1]])
+        z, v = parallel.gather_rows(body.comm, local).T
+        profile = Profile(z, v, wave)
+        speeds = [front / s.t for front in profile.fronts]
+        behind = p["rho"] * speeds[0] * (p["v0"] - profile.precursor())
+        found = (*speeds, behind, face_stress(run.result, p))
+        true = (*wave.speeds[:2], wave.states[1].stress, wave.states[2].stress)
+        results: Results = {}
+        for name, value, expected in zip(WORDS, found, true):
+            results |= {name: value, f"{name}_exact": expected}
+        error = np.mean(np.abs(v - wave.field("velocity", z, s.t))) / p["v0"]
+        return {**results, "error": float(error)}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether speeds and stresses are exact."""
+        coarser, rows = max(1.0, PARAMETERS["cells"].default / run.p["cells"]), []
+        for name, words in WORDS.items():
+            allowed = SPEEDS if name.startswith("speed") else MEANS
+            ratio = run.results[name] / run.results[f"{name}_exact"]
+            rows.append(Verdict.equal(words, ratio, 1.0, allowed * coarser))
+        return rows
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """The order of the error as cells and step are refined together. Collective."""
+        p, errors = problem.given, []
+        cells = [max(20, p["cells"] // part) for part in REFINEMENTS]
+        for n in cells:
+            made = self.make(problem.scheme, {**p, "h": None, "t_end": None, "cells": n})
+            errors.append(made.judge(made.simulate())[0]["error"])
+        slope, (low, high) = order([1 / n for n in cells], errors), ORDERS
+        interval = "between 0.45 and 0.75 (2/3: a linear front in a dispersive scheme)"
+        words = f"the error falls with an order {interval}"
+        return [Verdict.equal(words, slope, (low + high) / 2, (high - low) / 2)]
+
+
+PLASTIC_WAVE = MetalWave()

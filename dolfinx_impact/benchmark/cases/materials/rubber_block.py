@@ -13,6 +13,7 @@ elements are not stable in the sense of Babuska and Brezzi.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from numpy.typing import NDArray
 from .... import mesh
 from ....contact.obstacles import Plane
 from ....exact.hertz import HertzImpact
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, RunLog, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
+from ...run_log import RunLog
 from ...verdict import Verdict
 from ..solids import common
 from . import meshes
@@ -93,9 +95,8 @@ def block_mesh(p: Values) -> mesh.NamedMesh:
     )
 
 
-def build(p: Values) -> Solid:
+def make_body(p: Values) -> Solid:
     """The block or the ball, at rest. Collective."""
-    common.check(PARAMETERS, p)
     law = NeoHookean(p["E"], p["nu"], isochoric=True)
     shared: dict[str, Any] = {"density": p["rho"], "law": law}
     shared["locking"] = None if p["locking"] == "default" else "none"
@@ -138,40 +139,65 @@ class PressureLog(RunLog):
         self.volume = max(self.volume, float(np.abs(self._pressures.ratios(integrator.u) - 1).max()))
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    body = build(p)
-    h, falls, plane = common.time_step(scheme, p, body), p["shape"] == "ball", None
-    up = np.array([0.0, 1.0])
-    if falls:
-        plane = common.contact(body, "surface", Plane(0.0 * up, up), p)
-    integrator = find_scheme(scheme).bind(body, h, plane, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, np.tile(-p["v0"] * up, body.size // 2) if falls else 0.0)
-    pressures = Pressures(body, bulk(p))
-    log = PressureLog(integrator, pressures) if falls else RunLog(integrator)
-    p = {**p, "t_end": p["t_end"] or (1.2 * hertz(p).duration if falls else TRANSITS * transit(p))}
-    record = plane.approach() if plane is not None else body.rows(body.nodes("side"))
-    return common.problem(integrator, p, record, lambda run: judge(run, pressures), log)
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Rubber(Setup):
+    """The block, or the ball and its plane."""
+
+    pressures: Pressures
 
 
-def judge(run: common.Ended, pressures: Pressures) -> common.Judged:
-    """Roughness of the pressures and changes of volumes. Collective."""
-    p, log, u = run.p, run.log, run.integrator.u
-    if p["shape"] == "ball":
-        results, mean, volume = common.impact_numbers(run), log.mean, log.volume
-    else:
-        results, mean = {}, pressures.pressure(u)
-        volume = float(np.abs(pressures.ratios(u) - 1).max())
-    rough = pressures.roughness(mean)
-    results |= {"roughness": rough, "volume_change": volume, "mean_pressure": float(mean.mean())}
-    if run.integrator.system.locking is None:
-        return results, []
-    what = "the pressure has no checkerboard (rms of cells less their neighbours' mean, over its variation)"
-    return results, [
-        Verdict.below(what, rough, SMOOTH),
-        Verdict.below("volumes are kept (largest relative change)", volume, KEPT),
-    ]
+class RubberBlock(common.SolidCase):
+    """The block or the ball."""
+
+    parameters, schemes = PARAMETERS, SCHEMES
+    about = "Rubber that hardly changes its volume is pressed between plates, or falls as a ball on a plane."
+    drawing = drawings.rubber_block
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Rubber:
+        """Body, plane and pressures. Collective."""
+        body, up = make_body(p), np.array([0.0, 1.0])
+        falls = p["shape"] == "ball"
+        plane = common.contact(body, "surface", Plane(0.0 * up, up), p) if falls else None
+        record = body.rows(body.nodes("side")) if plane is None else plane.approach()
+        return Rubber(system=body, contact=plane, record=record, pressures=Pressures(body, bulk(p)))
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """Some transits of a shear wave, or a little more than Hertz's duration [s]."""
+        return 1.2 * hertz(p).duration if p["shape"] == "ball" else TRANSITS * transit(p)
+
+    def start(self, integrator: Integrator, setup: Rubber, p: Values) -> None:
+        """Start at rest, or towards the plane. Collective."""
+        if p["shape"] == "ball":
+            super().start(integrator, setup, p)
+        else:
+            integrator.start(0.0, 0.0)
+
+    def log(self, integrator: Integrator, setup: Rubber, p: Values) -> RunLog:
+        """The log, of the ball with the pressures. Collective."""
+        return PressureLog(integrator, setup.pressures) if p["shape"] == "ball" else RunLog(integrator)
+
+    def measure(self, run: Ended) -> Results:
+        """Roughness of the pressures and changes of volumes. Collective."""
+        log, u, pressures = run.log, run.integrator.u, run.setup.pressures
+        if run.p["shape"] == "ball":
+            results, mean, volume = common.impact_numbers(run), log.mean, log.volume
+        else:
+            results, mean = {}, pressures.pressure(u)
+            volume = float(np.abs(pressures.ratios(u) - 1).max())
+        rough = pressures.roughness(mean)
+        return {**results, "roughness": rough, "volume_change": volume, "mean_pressure": float(mean.mean())}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether elements that do not lock have smooth pressures and keep volumes."""
+        if run.integrator.system.locking is None:
+            return []
+        what = (
+            "the pressure has no checkerboard (rms of cells less their neighbours' mean, over its variation)"
+        )
+        return [
+            Verdict.below(what, run.results["roughness"], SMOOTH),
+            Verdict.below("volumes are kept (largest relative change)", run.results["volume_change"], KEPT),
+        ]
 
 
-_ABOUT = "Rubber that hardly changes its volume is pressed between plates, or falls as a ball on a plane."
-RUBBER_BLOCK = Case(PARAMETERS, SCHEMES, make, _ABOUT, drawings.rubber_block)
+RUBBER_BLOCK = RubberBlock()

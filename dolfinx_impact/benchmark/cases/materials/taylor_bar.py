@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .... import parallel
-from ....integrators import Option
+from ....integrators import Option, Scheme
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
+from ...run_log import CONTACT
 from ...verdict import Verdict
-from ..solids import common
 from . import meshes, metals
 
 PARAMETERS = {
@@ -74,20 +74,12 @@ SHARES = {"axisymmetric": 1, "quarter": 4, "tetrahedra": 4}
 WORKED = (0.989, 0.012)
 
 
-def build(p: Values) -> Solid:
+def make_bar(p: Values) -> Solid:
     """The meshed part of the bar, at rest on z = 0. Collective."""
-    common.check(PARAMETERS, p)
     named = meshes.bar(p["geometry"], p["size"], p["length"], p["radius"])
     if p["geometry"] == "axisymmetric":
         return metals.solid(named, p, {"axis": (0,)}, hypothesis="axisymmetric")
     return metals.solid(named, p, {"x = 0": (0,), "y = 0": (1,)})
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    body = build(p)
-    integrator = metals.launched(scheme, p, body, allow_unstable)
-    return metals.followed(common.problem(integrator, p, body.rows(outside(body)), judge), p)
 
 
 def outside(body: Solid) -> Any:
@@ -114,24 +106,7 @@ def known(p: Values) -> Known | None:
     return KNOWN.get((p["geometry"], p["wall"], p["locking"], round(1e3 * p["size"], 9)))
 
 
-def judge(run: common.Ended) -> common.Judged:
-    """Shape and energies of the bar beside those known. Collective."""
-    p, body, share = run.p, run.integrator.system, SHARES[run.p["geometry"]]
-    radius, length = shape(body, run.integrator.u)
-    results = {
-        **common.contact_numbers(run.log),
-        "face_radius": radius,
-        "length_end": length,
-        "peak_strain": metals.peak_strain(body),
-        "plastic_work": share * float(run.result["plastic_work"][-1]),
-        "elastic_energy": share * float(run.result["internal"][-1]),
-        "energy_start": share * 0.5 * body.total_mass * p["v0"] ** 2,
-    }
-    expected = known(p)
-    return results, [] if expected is None else beside(results, p, expected)
-
-
-def beside(results: dict[str, Any], p: Values, expected: Known) -> list[Verdict]:
+def beside(results: Results, p: Values, expected: Known) -> list[Verdict]:
     """The verdicts on a bar whose numbers are known."""
     off, (middle, most) = ALLOWED[p["geometry"]], WORKED
     words = "is that of an independent code with cells of this size [mm]"
@@ -150,5 +125,39 @@ def beside(results: dict[str, Any], p: Values, expected: Known) -> list[Verdict]
     return found
 
 
-_ABOUT = "A copper bar hits a rigid wall, flows and mushrooms: its radius, its length and its work are known."
-TAYLOR_BAR = Case(PARAMETERS, metals.SCHEMES, make, _ABOUT, drawings.taylor_bar)
+class TaylorBar(metals.MetalCase):
+    """The meshed part of the bar, and the wall."""
+
+    parameters = PARAMETERS
+    about = (
+        "A copper bar hits a rigid wall, flows and mushrooms: its radius, its length and its work are known."
+    )
+    drawing = drawings.taylor_bar
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Bar and wall; side and face are recorded. Collective."""
+        bar = make_bar(p)
+        wall = metals.rigid_wall(bar, p) if p["wall"] == "contact" else None
+        return Setup(system=bar, contact=wall, record=bar.rows(outside(bar)))
+
+    def measure(self, run: Ended) -> Results:
+        """Shape and energies of the bar. Collective."""
+        body, share = run.integrator.system, SHARES[run.p["geometry"]]
+        radius, length = shape(body, run.integrator.u)
+        return {
+            **run.log.numbers(*CONTACT),
+            "face_radius": radius,
+            "length_end": length,
+            "peak_strain": metals.peak_strain(body),
+            "plastic_work": share * float(run.result["plastic_work"][-1]),
+            "elastic_energy": share * float(run.result["internal"][-1]),
+            "energy_start": share * 0.5 * body.total_mass * run.p["v0"] ** 2,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Shape and work beside those known."""
+        expected = known(run.p)
+        return [] if expected is None else beside(run.results, run.p, expected)
+
+
+TAYLOR_BAR = TaylorBar()

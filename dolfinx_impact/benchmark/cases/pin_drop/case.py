@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import parallel
-from ....integrators import Integrator, Option, find_scheme
+from ....algebra.operators import SparseRows
+from ....integrators import Integrator, Option, Scheme
 from ....integrators.hati import HATI
-from ....integrators.options import check
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ... import drawings
-from ...case import COMMON, CONTACT, Case, Judged, Problem, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values
+from ...run_log import CONTACT
 from ...verdict import Verdict
 from ..split_bar.case import SplitLog
 from . import model
@@ -44,61 +44,6 @@ PARAMETERS = {
     "h": Option(None, "s", "(fine) time step; the other way to give it is courant"),
     "t_end": Option(2e-3, "s", "end time"),
 }
-
-
-def checked(p: Values) -> Values:
-    """The parameters; ValueError for those of no such mesh."""
-    check(PARAMETERS, p)
-    for name in ("along", "across"):
-        if p[name] % 4:
-            raise ValueError(f"{name} must be a multiple of 4, but is {p[name]}")
-    wide = p["along"] * p["width"] / p["length"]
-    if abs(wide - 2 * round(wide / 2)) > 1e-9 or not 1 < wide < p["along"]:
-        raise ValueError(
-            "the pin must have an even number of elements along the beam: along width / length, but that is "
-            f"{wide:g}"
-        )
-    if not p["tip"] * p["layers"] < p["pin"]:
-        raise ValueError(
-            f"{p['layers']} layers of at least tip = {p['tip']:g} m are no pin of {p['pin']:g} m: take fewer "
-            "or thinner ones"
-        )
-    return p
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    p, chosen = checked(p), find_scheme(scheme)
-    parts = model.bodies(p, chosen.divided)
-    h = model.explicit_step(parts, p)
-    system = (parts[0], parts[1]) if chosen.divided else parts[0]
-    integrator = chosen.bind(system, h, model.floor(parts[0], p), p, allow_unstable=allow_unstable)
-    integrator.start(0.0, lambda x: np.outer([0.0, 0.0, -p["v0"]], np.ones(x.shape[1])))
-    log = SplitLog(integrator)
-
-    def judge(result: Result) -> Judged:
-        results = measure(result, log, integrator, p)
-        return results, verdicts(results, result, integrator, p)
-
-    dofs = int(parallel.total(parts[0].comm, np.count_nonzero(sum(b.active for b in parts))))
-    effective = {"h": h, "courant": h / parts[0].critical_time_step(), "t_end": p["t_end"]}
-    return Problem(integrator, p["t_end"], model.rows(integrator, p), log, judge, dofs, effective)
-
-
-def measure(result: Result, log: SplitLog, integrator: Integrator, p: Values) -> dict[str, Any]:
-    """The numbers of a run. Collective."""
-    log.close()
-    critical = integrator.system.critical_time_step()
-    return {
-        "balance_residual": log.relative_residual(),
-        "critical_time_step": critical,
-        "h": integrator.dt / integrator.substeps,
-        **{name: getattr(log, name) for name in CONTACT},
-        "velocity_jump": log.jump,
-        "interface_energy": float(result["interface"][-1]),
-        "interface_formula_gap": log.formula_gap(result),
-        "difference": difference(result, integrator, p),
-    }
 
 
 def bent(t: NDArray, u: NDArray, p: Values) -> NDArray:
@@ -130,27 +75,77 @@ def difference(result: Result, integrator: Integrator, p: Values) -> float | Non
     return apart(result["t"], (result["t"], result["u"]), (run["t"], run["u"]), p)
 
 
-def verdicts(results: dict[str, Any], result: Result, integrator: Integrator, p: Values) -> list[Verdict]:
-    """The balance, and for HATI continuity, the sign of the interface's energy and the explicit run."""
-    found = [balance_verdict(results["balance_residual"], 1e-11, result.steps)]
-    if not isinstance(integrator, HATI):
+class PinDrop(Case):
+    """The beam with its pin, divided or not, above the floor."""
+
+    parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
+    about = (
+        "A long beam falls on a small pin with a fine mesh, which is explicit with small steps; the beam is "
+        "implicit with steps hundreds of times larger."
+    )
+    drawing = drawings.pin_drop
+    balance_limits = (1e-11, 1e-11)
+    log_type = SplitLog
+    defaults = {"ratio": 100}
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; ValueError for those of no such mesh."""
+        found = super().settled(p, scheme)
+        for name in ("along", "across"):
+            if p[name] % 4:
+                raise ValueError(f"{name} must be a multiple of 4, but is {p[name]}")
+        wide = p["along"] * p["width"] / p["length"]
+        if abs(wide - 2 * round(wide / 2)) > 1e-9 or not 1 < wide < p["along"]:
+            count = f"along width / length, but that is {wide:g}"
+            raise ValueError(f"the pin must have an even number of elements along the beam: {count}")
+        if not p["tip"] * p["layers"] < p["pin"]:
+            pin = f"{p['layers']} layers of at least tip = {p['tip']:g} m are no pin of {p['pin']:g} m"
+            raise ValueError(f"{pin}: take fewer or thinner ones")
         return found
-    words = "velocities are continuous at coarse times (jump over v0)"
-    found.append(Verdict.below(words, results["velocity_jump"] / p["v0"], 1e-12))
-    if integrator.ratio == 1:
-        words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
-        found.append(Verdict.below(words, results["interface_formula_gap"], 1e-12))
-    taken = abs(results["interface_energy"]) / float(result["kinetic"][0])
-    words = "the interface's energy is small beside the kinetic energy at the start"
-    found.append(Verdict.below(words, taken, 0.02))
-    if results["difference"] is not None:
-        words = "displacements beside the free fall are those of the undivided, explicit body (relative)"
-        found.append(Verdict.below(words, results["difference"], 0.03))
-    return found
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Pin and beam, or both as one body, and the floor. Collective."""
+        parts = model.bodies(p, scheme.divided)
+        system = parts if scheme.divided else parts[0]
+        return Setup(system=system, contact=model.floor(parts[0], p))
+
+    def record(self, integrator: Integrator, setup: Setup, p: Values) -> SparseRows:
+        """Displacements of the beam. Collective."""
+        return model.rows(integrator, p)
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start towards the floor. Collective."""
+        integrator.start(0.0, lambda x: np.outer([0.0, 0.0, -p["v0"]], np.ones(x.shape[1])))
+
+    def measure(self, run: Ended) -> Results:
+        """Contact and interface, and the undivided body. Collective."""
+        s, log = run.integrator, run.log
+        return {
+            "critical_time_step": s.system.critical_time_step(),
+            **{name: getattr(log, name) for name in CONTACT},
+            "velocity_jump": log.jump,
+            "interface_energy": float(run.result["interface"][-1]),
+            "interface_formula_gap": log.formula_gap(run.result),
+            "difference": difference(run.result, s, run.p),
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """The interface of HATI, and the explicit run."""
+        s, results = run.integrator, run.results
+        if not isinstance(s, HATI):
+            return []
+        words = "velocities are continuous at coarse times (jump over v0)"
+        rows = [Verdict.below(words, results["velocity_jump"] / run.p["v0"], 1e-12)]
+        if s.ratio == 1:
+            words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
+            rows.append(Verdict.below(words, results["interface_formula_gap"], 1e-12))
+        taken = abs(results["interface_energy"]) / float(run.result["kinetic"][0])
+        words = "the interface's energy is small beside the kinetic energy at the start"
+        rows.append(Verdict.below(words, taken, 0.02))
+        if results["difference"] is not None:
+            words = "displacements beside the free fall are those of the undivided, explicit body (relative)"
+            rows.append(Verdict.below(words, results["difference"], 0.03))
+        return rows
 
 
-_ABOUT = (
-    "A long beam falls on a small pin with a fine mesh, which is explicit with small steps; the beam is "
-    "implicit with steps hundreds of times larger."
-)
-PIN_DROP = Case(PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.pin_drop, defaults={"ratio": 100})
+PIN_DROP = PinDrop()

@@ -22,7 +22,7 @@ from ....integrators.hati import HATI
 from ....materials import LinearElastic
 from ....mesh import NamedMesh
 from ....systems.solid import Solid
-from ...case import Values
+from ...case import Values, contact_law
 
 #: Recorded displacements along z: an end of the beam, the middle of its top, a quarter point below.
 LABELS = ("end", "middle", "quarter")
@@ -86,8 +86,7 @@ def bodies(p: Values, divided: bool) -> tuple[Solid, ...]:
 def floor(body: Solid, p: Values) -> RigidContact:
     """Contact of the tip with a floor ``gap`` below. Collective."""
     plane = Plane((0.0, 0.0, -p["pin"] - p["gap"]), (0.0, 0.0, 1.0))
-    closed = {"gap_tolerance": p["gap_tolerance"], "touching": p.get("touching", True)}
-    return RigidContact(body, "tip", plane, **closed)
+    return RigidContact(body, "tip", plane, **contact_law(p))
 
 
 def rows(integrator: Integrator, p: Values) -> SparseRows:
@@ -104,11 +103,6 @@ def rows(integrator: Integrator, p: Values) -> SparseRows:
     keys = np.array(which, dtype=np.float64)[:, None]
     found = SparseRows(numbers, np.ones(numbers.shape), keys, [LABELS[k] for k in which])
     return integrator.coarse_rows(found) if divided else found  # type: ignore[attr-defined]
-
-
-def explicit_step(parts: tuple[Solid, ...], p: Values) -> float:
-    """``h``, or ``courant`` times the critical step of what is explicit [s]. Collective."""
-    return float(p["h"] if p["h"] is not None else p["courant"] * parts[0].critical_time_step())
 
 
 def explicit_run(p: Values, h: float) -> CDLagrange:

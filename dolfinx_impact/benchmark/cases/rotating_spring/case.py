@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from ....algebra import kernels
 from ....contact.obstacle_contact import ObstacleContact
 from ....contact.obstacles import Sphere
-from ....integrators import SCHEMES, Integrator, Option, find_scheme, options
+from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
-from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, CONTACT, SINGLE, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, contact_law
+from ...run_log import CONTACT, RunLog
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -43,48 +43,6 @@ PARAMETERS = {
 #: Contact at velocity level, or central differences: the other schemes need linear systems.
 SCHEME_NAMES = tuple(name for name in SINGLE if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
 LAST = 0.8  #: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
-
-
-def spring(p: Values) -> PointMasses:
-    """The mass on its spring, (43); the wall's radius is the length. A ValueError where it is no spring."""
-    options.check(PARAMETERS, p)
-    distance = math.hypot(p["x0"], p["y0"])
-    if not 0 < distance < p["radius"]:
-        raise ValueError(f"(x0, y0) must lie inside the wall and not at its center, but is {distance} m off")
-    k, l0 = p["k"], p["l0"]
-
-    def internal(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        size = math.hypot(u[0], u[1])
-        pull = k * (1.0 - l0 / size if size > 0 else 0.0)
-        out[0], out[1] = pull * u[0], pull * u[1]
-
-    def energy(u: NDArray) -> float:
-        return 0.5 * k * (math.hypot(u[0], u[1]) - l0) ** 2
-
-    forces: dict[str, Any] = {"internal": kernels.jit(internal), "energy": kernels.jit(energy)}
-    return PointMasses([p["m"]] * 2, **forces, labels=["x", "y"], length=p["radius"])
-
-
-def critical_step(p: Values) -> float:
-    """Of the stretched spring along its axis, its largest stiffness [s]."""
-    return 2.0 * math.sqrt(p["m"] / p["k"])
-
-
-def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
-    """The scheme, started; a ValueError for a step above the critical one (explicit schemes)."""
-    system, chosen = spring(p), find_scheme(scheme)
-    critical = chosen.critical_ratio(system) * critical_step(p)
-    names = ("restitution", "gap_tolerance", "friction", "touching")
-    shape = Sphere((0.0, 0.0), p["radius"], inside=True)
-    wall = ObstacleContact(system, [[0, 1]], shape, **{name: p[name] for name in names if name in p})
-    h = p["h"] if p.get("courant") is None else p["courant"] * critical
-    integrator = chosen.bind(system, h, wall, p, allow_unstable=allow_unstable)
-    if chosen.explicit and h > (1 + 1e-6) * critical:
-        if not allow_unstable:
-            raise ValueError(f"the time step {h:.6g} s is above the critical one, {critical:.6g} s: lower it")
-        integrator.beyond_limit = True
-    integrator.start([p["x0"], p["y0"]], [p["vx0"], p["vy0"]])
-    return integrator
 
 
 def cross(a: NDArray, b: NDArray) -> NDArray:
@@ -144,40 +102,10 @@ class SpinLog(RunLog):
         return out
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started; changes of momentum are relative to that at the start."""
-    s = start(scheme, p, allow_unstable)
-    log = SpinLog(s, LAST * p["t_end"])
-
-    def judge(result: Result) -> Judged:
-        contact = log.numbers(*CONTACT)
-        scale, gained = abs(log.first) or 1.0, (log.last - log.first) * math.copysign(1.0, log.first)
-        energy = np.sum([result[name] for name in ("kinetic", "complementary", "internal")], axis=0)
-        had, kept = float(energy[0]), float(energy[-1])
-        results = {
-            **contact,
-            "momentum_initial": log.first,
-            "momentum_final": log.last,
-            "momentum_drift": log.drift / scale,
-            "momentum_loss": -gained / scale,
-            "invariant_drift": log.kept_drift / scale,
-            "invariant_gain": log.largest_gain / scale,
-            "invariant_late_drift": log.late_drift / scale,
-            "step_length": s.dt * log.fastest,
-            "energy_lost": 1 - kept / had if had > 0 else 0.0,
-        }
-        return results, verdicts(scheme, results, p, closes=s.balance().closes)
-
-    effective = {"h": s.dt, "courant": s.dt / critical_step(p)}
-    return Problem(s, p["t_end"], s.system.rows(), log, judge, 2, effective=effective)
-
-
-def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -> list[Verdict]:
-    """What the paper and theory say of the scheme, which has an exact balance of energy if it ``closes``."""
-    limit, steps = 1e-12 if find_scheme(scheme).explicit else 1e-11, round(p["t_end"] / results["h"])
-    found = [balance_verdict(results["balance_residual"], limit, steps)] if closes else []
+def statements(scheme: str, results: Results, p: Values) -> list[Verdict]:
+    """Statements of the paper and of theory on the scheme."""
     same = ("m", "k", "l0", "x0", "y0", "vx0", "vy0", "radius", "h")
-    printed = all(p[name] == PARAMETERS[name].default for name in same) and p.get("courant") is None
+    printed = all(p[name] == PARAMETERS[name].default for name in same)
     printed &= p["t_end"] >= PARAMETERS["t_end"].default
     halves = p.get("theta") == p.get("forecast") == 0.5 and p.get("force") == "trapezoid"
     rubs, below, above = p["friction"] > 0, Verdict.below, Verdict.above
@@ -200,8 +128,89 @@ def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -
         (stops, below, "invariant_late_drift", 1e-12,
          "the angular momentum ends constant (relative change in the last fifth)"),
     )  # fmt: skip
-    return found + [compare(words, results[name], x) for holds, compare, name, x, words in rows if holds]
+    return [compare(words, results[name], x) for holds, compare, name, x, words in rows if holds]
 
 
-_ABOUT = "A mass on a spring flies around in a circular wall. Without friction it keeps energy and momentum."
-ROTATING_SPRING = Case(PARAMETERS, SCHEME_NAMES, make, _ABOUT, drawings.rotating_spring)
+class Spring(Case):
+    """The mass on its spring, (43), in a circular wall."""
+
+    parameters, schemes = PARAMETERS, SCHEME_NAMES
+    about = (
+        "A mass on a spring flies around in a circular wall. Without friction it keeps energy and momentum."
+    )
+    drawing = drawings.rotating_spring
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; a ValueError for a mass that does not start inside the wall."""
+        found = super().settled(p, scheme)
+        distance = math.hypot(p["x0"], p["y0"])
+        if not 0 < distance < p["radius"]:
+            raise ValueError(
+                f"(x0, y0) must lie inside the wall and not at its center, but is {distance} m off"
+            )
+        return found
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Mass, spring and wall; the critical step is that of the stretched spring along its axis."""
+        k, l0 = p["k"], p["l0"]
+
+        def internal(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            size = math.hypot(u[0], u[1])
+            pull = k * (1.0 - l0 / size if size > 0 else 0.0)
+            out[0], out[1] = pull * u[0], pull * u[1]
+
+        def energy(u: NDArray) -> float:
+            return 0.5 * k * (math.hypot(u[0], u[1]) - l0) ** 2
+
+        forces: dict[str, Any] = {"internal": kernels.jit(internal), "energy": kernels.jit(energy)}
+        spring = PointMasses([p["m"]] * 2, **forces, labels=["x", "y"], length=p["radius"])
+        shape = Sphere((0.0, 0.0), p["radius"], inside=True)
+        wall = ObstacleContact(spring, [[0, 1]], shape, **contact_law(p))
+        critical = 2.0 * math.sqrt(p["m"] / p["k"])
+        return Setup(system=spring, contact=wall, record=spring.rows(), critical=critical)
+
+    def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
+        """The scheme; a ValueError for a step above the critical one, which it does not know itself."""
+        integrator = super().bind(scheme, setup, p, allow_unstable)
+        h, critical = p["h"], self.critical_step(scheme, setup)
+        if scheme.explicit and h > (1 + 1e-6) * critical:
+            if not allow_unstable:
+                raise ValueError(
+                    f"the time step {h:.6g} s is above the critical one, {critical:.6g} s: lower it"
+                )
+            integrator.beyond_limit = True
+        return integrator
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at (x0, y0)."""
+        integrator.start([p["x0"], p["y0"]], [p["vx0"], p["vy0"]])
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> SpinLog:
+        """The log with the angular momentum."""
+        return SpinLog(integrator, LAST * p["t_end"])
+
+    def measure(self, run: Ended) -> Results:
+        """Angular momentum and energy; changes of momentum are relative to that at the start."""
+        log, result = run.log, run.result
+        scale, gained = abs(log.first) or 1.0, (log.last - log.first) * math.copysign(1.0, log.first)
+        energy = np.sum([result[name] for name in ("kinetic", "complementary", "internal")], axis=0)
+        had, kept = float(energy[0]), float(energy[-1])
+        return {
+            **log.numbers(*CONTACT),
+            "momentum_initial": log.first,
+            "momentum_final": log.last,
+            "momentum_drift": log.drift / scale,
+            "momentum_loss": -gained / scale,
+            "invariant_drift": log.kept_drift / scale,
+            "invariant_gain": log.largest_gain / scale,
+            "invariant_late_drift": log.late_drift / scale,
+            "step_length": run.integrator.dt * log.fastest,
+            "energy_lost": 1 - kept / had if had > 0 else 0.0,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the mass keeps what its scheme should keep."""
+        return statements(run.scheme, run.results, run.p)
+
+
+ROTATING_SPRING = Spring()

@@ -40,7 +40,7 @@ def momentum(run: Run) -> NDArray:
 
 
 def kept(run: Run) -> NDArray:
-    """What steps without contact keep: the above, plus ``m (h^2/4) v ^ a`` for one-step schemes."""
+    """The invariant of steps without contact: the above, plus ``m (h^2/4) v ^ a`` for one-step schemes."""
     v = run["v"][: len(run["t"])]
     staggered = run["t_v"][0] != run["t"][0]
     return momentum(run) + (0.0 if staggered else run.results["h"] ** 2 / 4 * cross(v, force(run)))

@@ -5,27 +5,24 @@ Displacements are measured from the undeformed bar on the ground: ``u = h0`` at 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import mesh, parallel
+from .... import mesh
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....exact import SignoriniBar
 from ....integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
-from ....integrators.options import check
 from ....integrators.step_buffer import Steps
 from ....materials import LinearElastic
-from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, CONTACT, Case, Judged, Problem, RunLog, Values
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
+from ...run_log import CONTACT, RunLog
+from ...sketch import Sketch
 from ...verdict import Verdict
-from ..impacting_bar.case import closes
 
 #: Time step unless given, of implicit and of explicit schemes [s].
 IMPLICIT_STEP, EXPLICIT_STEP = 5e-3, 2.5e-3
@@ -57,37 +54,6 @@ def _parameters(v0: float, g0: float, t_end: float) -> dict[str, Option]:
 def exact(p: Values) -> SignoriniBar:
     """The solution for the parameters of a run."""
     return SignoriniBar(p["E"], p["rho"], p["length"], p["h0"], p["v0"], p["g0"])
-
-
-def build(p: Values) -> tuple[Solid, RigidContact]:
-    """Bar and ground. Collective."""
-    sizes = {"dimension": 1, "length": p["length"], "elements": p["elements"]}
-    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters=sizes)
-    bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"]), gravity=[-p["g0"]])
-    contact = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
-    return bar, RigidContact(bar, "contact", Plane([0.0], [1.0]), **contact)
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    check(_FALLS, p)
-    solution, (bar, ground) = exact(p), build(p)
-    transit = p["length"] / p["elements"] / solution.wave_speed
-    chosen = find_scheme(scheme)
-    transit *= chosen.critical_ratio(bar)
-    usual = EXPLICIT_STEP if chosen.explicit else IMPLICIT_STEP
-    h = p["h"] or (usual if p["courant"] is None else p["courant"] * transit)
-    integrator = chosen.bind(bar, h, ground, p, allow_unstable=allow_unstable)
-    integrator.start(p["h0"], -p["v0"])
-    log = SignoriniLog(integrator, solution)
-
-    def judge(result: Result) -> Judged:
-        results = measure(log, integrator, p)
-        return results, verdicts(scheme, results, integrator, p)
-
-    rows, dofs = bar.rows(bar.nodes("contact")), int(parallel.total(bar.comm, bar.owned))
-    effective = {"h": h, "courant": h / transit}
-    return Problem(integrator, p["t_end"], rows, log, judge, dofs=dofs, effective=effective)
 
 
 class SignoriniLog(RunLog):
@@ -175,39 +141,7 @@ def left_ground(bar: SignoriniBar, t: float) -> bool:
     return bar.g0 == 0 and t >= bar.contact_end + bar.transit / 2
 
 
-def measure(log: SignoriniLog, integrator: Integrator, p: Values) -> dict[str, Any]:
-    """The numbers of a run; None for what it does not reach. Collective."""
-    contact = log.numbers(*CONTACT)
-    force, away = log.forces, log.forces - log.exact_forces
-    reached = dict.fromkeys(("force_mean", "force_std", "force_max_deviation", "force_oscillation"), np.nan)
-    if force.size:
-        reached = dict(zip(reached, (force.mean(), force.std(), np.abs(away).max(), away.std())))
-    reached |= dict(zip(("energy_change_1", "energy_change_4"), log.energy_changes))
-    reached |= {"contact_work": log.contact_work, "error_u": log.error_u}
-    ratio = integrator.critical_ratio(integrator.system)
-    return {
-        **contact,
-        "critical_time_step": integrator.critical_step(integrator.system),
-        "courant": integrator.dt * p["elements"] / exact(p).transit / ratio,
-        "first_force": log.first_impulse / integrator.dt,
-        **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
-    }
-
-
-def verdicts(scheme: str, results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
-    """What the papers say of the scheme and of the case, decided from the run."""
-    chosen, bar, found = find_scheme(scheme), exact(p), closes(scheme, results, integrator)
-    if p["restitution"] > 0:
-        return found
-    if "position" in chosen.contact:
-        limit, deepest = 1e-12 * max(bar.h0, bar.length), results["penetration_max"]
-        found.append(Verdict.below("the bar never penetrates [m]", deepest, limit))
-    if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:
-        found += _impact_verdicts(chosen, results, integrator.dt, p)
-    return found
-
-
-def _impact_verdicts(scheme: Scheme, results: dict[str, Any], h: float, p: Values) -> list[Verdict]:
+def _impact_verdicts(scheme: Scheme, results: Results, h: float, p: Values) -> list[Verdict]:
     """Verdicts on one impact at uniform speed, without gravity."""
     bar, N = exact(p), p["elements"]
     duration, tolerance = results["contact_end"] - results["contact_start"], h + front_spread(bar, N)
@@ -226,16 +160,87 @@ def _impact_verdicts(scheme: Scheme, results: dict[str, Any], h: float, p: Value
 
 
 _LEFT_OUT = ("cd-lagrange-implicit", "hati")
-_NAMES = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact != "none")
 
-_IMPACT = (
+
+class Signorini(Case):
+    """The bar and the ground. Collective, as its methods.
+
+    Args:
+        parameters: Its parameters.
+        about: The motion and its purpose.
+        drawing: A sketch of it.
+    """
+
+    schemes = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact != "none")
+
+    def __init__(self, parameters: dict[str, Option], about: str, drawing: Sketch) -> None:
+        self.parameters, self.about, self.drawing = parameters, about, drawing
+        super().__init__()
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Bar and ground; the critical step is that of a wave through an element."""
+        sizes = {"dimension": 1, "length": p["length"], "elements": p["elements"]}
+        named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters=sizes)
+        bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"]), gravity=[-p["g0"]])
+        ground = RigidContact(bar, "contact", Plane([0.0], [1.0]), **contact_law(p))
+        record, transit = bar.rows(bar.nodes("contact")), p["length"] / p["elements"] / exact(p).wave_speed
+        return Setup(system=bar, contact=ground, record=record, critical=transit)
+
+    def time_step(self, p: Values, scheme: Scheme, setup: Setup) -> float:
+        """As for all cases, or the usual step of explicit or implicit schemes [s]."""
+        if p["h"] is None and p["courant"] is None:
+            return EXPLICIT_STEP if scheme.explicit else IMPLICIT_STEP
+        return super().time_step(p, scheme, setup)
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at the height h0."""
+        integrator.start(p["h0"], -p["v0"])
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> SignoriniLog:
+        """The log beside the exact solution."""
+        return SignoriniLog(integrator, exact(p))
+
+    def measure(self, run: Ended) -> Results:
+        """Forces and energies; None for what the run does not reach."""
+        log, h = run.log, run.p["h"]
+        force, away = log.forces, log.forces - log.exact_forces
+        names = ("force_mean", "force_std", "force_max_deviation", "force_oscillation")
+        reached = dict.fromkeys(names, np.nan)
+        if force.size:
+            reached = dict(zip(reached, (force.mean(), force.std(), np.abs(away).max(), away.std())))
+        reached |= dict(zip(("energy_change_1", "energy_change_4"), log.energy_changes))
+        reached |= {"contact_work": log.contact_work, "error_u": log.error_u}
+        return {
+            **log.numbers(*CONTACT),
+            "critical_time_step": run.integrator.critical_step(run.integrator.system),
+            "courant": h / run.results["critical_time_step"],
+            "first_force": log.first_impulse / h,
+            **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Statements of the papers on the scheme and on the case."""
+        p, results, rows = run.p, run.results, list[Verdict]()
+        chosen, bar = find_scheme(run.scheme), exact(p)
+        if p["restitution"] > 0:
+            return rows
+        if "position" in chosen.contact:
+            limit, deepest = 1e-12 * max(bar.h0, bar.length), results["penetration_max"]
+            rows.append(Verdict.below("the bar never penetrates [m]", deepest, limit))
+        if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:
+            rows += _impact_verdicts(chosen, results, p["h"], p)
+        return rows
+
+
+SIGNORINI_IMPACT = Signorini(
+    _parameters(10.0, 0.0, t_end=2.0),
     "An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
-    "oscillation that a scheme makes."
+    "oscillation that a scheme makes.",
+    drawings.signorini_impact,
 )
-_BOUNCES = (
+SIGNORINI_BOUNCES = Signorini(
+    _parameters(0.0, 10.0, t_end=1 + 4 * 16 / 3),
     "An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps its "
-    "energy over any number of impacts."
+    "energy over any number of impacts.",
+    drawings.signorini_bounces,
 )
-_FALLS, _DROPPED = _parameters(10.0, 0.0, t_end=2.0), _parameters(0.0, 10.0, t_end=1 + 4 * 16 / 3)
-SIGNORINI_IMPACT = Case(_FALLS, _NAMES, make, _IMPACT, drawings.signorini_impact)
-SIGNORINI_BOUNCES = Case(_DROPPED, _NAMES, make, _BOUNCES, drawings.signorini_bounces)

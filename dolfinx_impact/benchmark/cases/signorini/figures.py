@@ -13,7 +13,6 @@ from .... import plot
 from ....exact import SignoriniBar
 from ....integrators import find_scheme
 from ....integrators.doyen2011 import PAPER
-from ....simulation.loop import simulate
 from ... import runner
 from ...claim import Figure
 from ...runs import Runs
@@ -45,10 +44,8 @@ class Shown:
     def in_the_bar(self, t_end: float, every: int = 1) -> NDArray:
         """Displacements of all nodes from bottom to top, of the same run again up to ``t_end`` [s]."""
         name = self.runs.scheme(self.scheme)
-        integrator = runner.find(self.case, name).make(name, self.parameters, False).integrator
-        rows: Any = integrator.system.rows()  # type: ignore[attr-defined]
-        options: dict[str, Any] = {"record": rows, "energies": False, "progress": False}
-        return simulate(integrator, t_end=t_end, every=every, **options)["u"]
+        problem = runner.find(self.case, name).make(name, {**self.parameters, "t_end": t_end})
+        return problem.simulate([], record=problem.setup.body.rows(), energies=False, every=every)["u"]
 
     def displacement(self) -> NDArray:
         """Of the bottom [m]."""
@@ -74,7 +71,7 @@ class Shown:
 
 
 class Quantity(NamedTuple):
-    """What a panel shows, over time or, of the ``profile``, over the height."""
+    """The values of a panel, over time or, of the ``profile``, over the height."""
 
     label: str
     curve: Callable[[Shown], NDArray]  #: At the samples of the run, or at the two ends of every element.

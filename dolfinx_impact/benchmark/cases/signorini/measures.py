@@ -1,4 +1,4 @@
-"""What the claims of Doyen, Ern and Piperno (2011) measure, on runs and on schemes that are stepped here."""
+"""Measures of the claims of Doyen, Ern and Piperno (2011), on runs and on schemes that are stepped here."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def balance_miss(run: Run, mean: bool, quasi: bool = False) -> float:
 
 
 def chosen(runs: Runs, scheme: str) -> str:
-    """What stands for a scheme that is stepped here, once it is known to be chosen and to run."""
+    """The scheme in the place of one that is stepped here, once it is known to be chosen and to run."""
     runs(IMPACT, scheme)
     return runs.scheme(scheme)
 

@@ -6,6 +6,7 @@ friction. Displacements are relative to the ground, from the undeformed crane. d
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,10 @@ from scipy.spatial import cKDTree
 
 from .... import parallel
 from ....contact.node_pairs import NodePairs
-from ....integrators import SCHEMES, Option, find_scheme
-from ....integrators.options import check
-from ....output.result import Result
-from ....simulation.loop import simulate
+from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Judged, Problem, Values, balance_verdict, defaults
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law, defaults
 from ...verdict import Verdict
 from ..bridge_crane import case as frame_case
 from ..bridge_crane import model as frame
@@ -52,15 +50,6 @@ PARAMETERS = {
 FREQUENCIES = 4  #: How many natural frequencies are compared with those of the frame.
 FRAME_STEP = 1e-5  #: Of the frame [s], that of ``bridge-crane``.
 LONG = 1e-2  #: Flights of at least so long are compared with those of the frame [s].
-
-
-def checked(p: Values) -> Values:
-    """The parameters; ValueError for those of no crane."""
-    check(PARAMETERS, p)
-    farthest = model.SPAN - 2.0
-    if not abs(p["trolley"]) <= farthest:
-        raise ValueError(f"trolley must be within {farthest:g} m of the middle, but is {p['trolley']:g} m")
-    return p
 
 
 @dataclass(frozen=True)
@@ -129,7 +118,7 @@ class SolidCrane:
     """
 
     def __init__(self, p: Values) -> None:
-        self._p = checked(p)
+        self._p = p
         self.record, self.rest = frame_case.read_record(p["record"]), at_rest(p)
         self._named = model.crane_mesh(p, MPI.COMM_WORLD)
 
@@ -141,105 +130,26 @@ class SolidCrane:
         """Contact of the treads, with gaps that are exactly 0 at the start. Collective."""
         p = self._p
         gap0 = self.rest.gap0 if p["start"] == "static" else 0.0
-        closed = {"gap_tolerance": p["gap_tolerance"], "touching": p.get("touching", True)}
-        return model.wheels(body, gap0=gap0, friction=p["friction"], **closed)
+        return model.wheels(body, gap0=gap0, **contact_law(p))
 
     def start(self, x: NDArray) -> NDArray:
         """Displacements at the start at nodes x of shape (3, n), shape (3, n) [m]."""
         return self.rest.field(x) if self._p["start"] == "static" else np.zeros(x.shape)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    chosen, crane = find_scheme(scheme), SolidCrane(p)
-    parts = crane.bodies(chosen.divided)
-    critical = chosen.critical_ratio(parts[0]) * parts[0].critical_time_step()
-    h = p["h"] if p["h"] is not None else p["courant"] * critical
-    contact = crane.wheels(parts[0])
-    system = (parts[0], parts[1]) if chosen.divided else parts[0]
-    integrator = chosen.bind(system, h, contact, p, allow_unstable=allow_unstable)
-    integrator.start(crane.start, 0.0)
-    rows = model.wheel_rows(parts[0], p)
-    places = contact.L.order * (1e-8 * parts[0].length)
-    log = WheelLog(integrator, model.wheel_of(places, p), rows)
-
-    def judge(result: Result) -> Judged:
-        log.close()
-        results = {**measure(result, log, crane.rest, p), **compared(log, p)}
-        results |= {"critical_time_step": critical, "h": h}
-        return results, verdicts(results, log, result, p)
-
-    effective = {"h": h, "courant": h / critical}
-    dofs = int(parallel.total(parts[0].comm, np.count_nonzero(_free(parts))))
-    files = {"events.csv": lambda: log.events.table()}
-    return Problem(integrator, p["t_end"], rows, log, judge, dofs, effective, files=files)
-
-
-def _free(parts: tuple[Solid, ...]) -> NDArray:
-    return np.any([body.active & ~body.constrained for body in parts], axis=0)
-
-
-def measure(result: Result, log: EventLog, rest: Rest, p: Values) -> dict[str, Any]:
-    """The numbers of a run. Collective."""
-    loose, tied = parallel.on_root(MPI.COMM_WORLD, lambda: frame_frequencies(p))
-    return {
-        "balance_residual": log.relative_residual(),
-        "masses": rest.masses,
-        "reactions": rest.reactions.tolist(),
-        "closures": log.events.time.size,
-        "flights_1ms": log.events.longer(1e-3),
-        "flights_10ms": log.events.longer(LONG),
-        "max_gap": log.widest,
-        "penetration_max": log.deepest,
-        "impulses": log.impulses.tolist(),
-        "energy_end": sum(float(result[name][-1]) for name in ("kinetic", "complementary", "internal")),
-        "interface_energy": float(result["interface"][-1]),
-        "frequencies": rest.frequencies,
-        "frequencies_frame": loose,
-        "frequencies_tied": rest.tied,
-        "frequencies_tied_frame": tied,
-    }
-
-
-def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) -> list[Verdict]:
-    """Statements on the model and on the run."""
-    equal, load = Verdict.equal, frame.MASSES["trolley"] * frame.GRAVITY
-    found = [
-        equal(f"mass of the {name} [kg]", results["masses"][name], mass, 1e-9 * mass)
-        for name, mass in frame.MASSES.items()
-    ]
-    words = "the wheels at rest carry the trolley's weight [N]"
-    found.append(equal(words, sum(results["reactions"]), load, 1e-8 * load))
-    if p["trolley"] == 0:
-        words = "each of the wheels carries a quarter of it [N]"
-        found.append(Verdict.of("=", words, results["reactions"], load / 4, 1e-8 * load))
-    for name, words in (("", "loose"), ("_tied", "tied")):
-        ours, theirs = (np.array(results[f"frequencies{name}{of}"]) for of in ("", "_frame"))
-        told = f"the first {FREQUENCIES} natural frequencies are the frame's, trolley {words} (relative)"
-        found.append(Verdict.of("<=", told, ours / theirs - 1, 0.03))
-    if result.balance:
-        found.append(balance_verdict(results["balance_residual"], 1e-9, result.steps))
-    if np.isfinite(log.widest_touching):
-        words = "impulses act at closed gaps: the largest gap of a wheel with one [m]"
-        found.append(Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"]))
-    found += order_verdicts(results)
-    return found
-
-
 def frame_events(p: Values, h: float) -> Events:
     """Events of the frame of ``bridge-crane``, explicit with the step ``h`` [s], under the same shaking."""
     same = ("trolley", "record", "alpha", "start", "t_end", "gap_tolerance")
     usual = {**defaults(SCHEMES["cd-lagrange"].parameters), **defaults(frame_case.PARAMETERS)}
-    problem = frame_case.make("cd-lagrange", {**usual, **{name: p[name] for name in same}, "h": h})
-    log = problem.log
-    assert isinstance(log, EventLog)
-    how: dict[str, Any] = {"every": 10**6, "progress": False, "energies": False}
-    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, observers=[log], **how)
-    log.close()
-    return log.events
+    given = {**usual, **{name: p[name] for name in same}, "h": h, "every": 10**6}
+    problem = frame_case.BRIDGE_CRANE.make("cd-lagrange", given)
+    problem.simulate(energies=False)
+    problem.log.close()
+    events: Events = problem.log.events
+    return events
 
 
-def compared(log: EventLog, p: Values) -> dict[str, Any]:
+def compared(log: EventLog, p: Values) -> Results:
     """Landings after flights of 10 ms and more: of the run, of the frame with two steps, and common ones."""
     every = log.events, frame_events(p, FRAME_STEP), frame_events(p, FRAME_STEP / 2)
     ours, true, finer = (landings(events, LONG) for events in every)
@@ -252,7 +162,7 @@ def compared(log: EventLog, p: Values) -> dict[str, Any]:
     }
 
 
-def order_verdicts(results: dict[str, Any]) -> list[Verdict]:
+def order_verdicts(results: Results) -> list[Verdict]:
     """Whether wheels come down as those of the frame, whose short flights depend on its step."""
     ours, true = ([Landing(*each) for each in results[f"landings{of}"]] for of in ("", "_frame"))
     found = []
@@ -266,10 +176,89 @@ def order_verdicts(results: dict[str, Any]) -> list[Verdict]:
     return [*found, Verdict.of(">=", words, *both)]
 
 
-_ABOUT = (
-    "The bridge crane as a solid, its wheels and rails explicit with small steps and friction, girders and "
-    "trolley implicit with large ones: the trolley lifts off and comes down beside that of the frame."
-)
-SOLID_CRANE = Case(
-    PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.solid_crane, defaults={"ratio": 50}
-)
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SolidCraneSetup(Setup):
+    """The crane, its bodies and its wheels."""
+
+    crane: SolidCrane
+
+
+class SolidCraneCase(Case):
+    """The crane of solids."""
+
+    parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
+    about = (
+        "The bridge crane as a solid, its wheels and rails explicit with small steps and friction, girders "
+        "and trolley implicit with large ones: the trolley lifts off and comes down beside that of the frame."
+    )
+    drawing = drawings.solid_crane
+    balance_limits = (1e-9, 1e-9)
+    defaults = {"ratio": 50}
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; ValueError for a trolley that is not on the girders."""
+        found = super().settled(p, scheme)
+        farthest = model.SPAN - 2.0
+        if not abs(p["trolley"]) <= farthest:
+            limits = f"within {farthest:g} m of the middle"
+            raise ValueError(f"trolley must be {limits}, but is {p['trolley']:g} m")
+        return found
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> SolidCraneSetup:
+        """The crane at rest, divided or not, and its wheels. Collective."""
+        crane = SolidCrane(p)
+        parts = crane.bodies(scheme.divided)
+        return SolidCraneSetup(
+            system=parts if scheme.divided else parts[0],
+            contact=crane.wheels(parts[0]),
+            record=model.wheel_rows(parts[0], p),
+            crane=crane,
+        )
+
+    def dofs(self, setup: SolidCraneSetup) -> int:
+        """Free dofs of the whole crane. Collective."""
+        parts = setup.system if isinstance(setup.system, tuple) else (setup.system,)
+        free = np.any([body.active & ~body.constrained for body in parts], axis=0)
+        return int(parallel.total(setup.body.comm, np.count_nonzero(free)))
+
+    def start(self, integrator: Integrator, setup: SolidCraneSetup, p: Values) -> None:
+        """Start at rest. Collective."""
+        integrator.start(setup.crane.start, 0.0)
+
+    def log(self, integrator: Integrator, setup: Any, p: Values) -> WheelLog:
+        """The log with the flights of the wheels. Collective."""
+        places = setup.contact.L.order * (1e-8 * setup.body.length)
+        return WheelLog(integrator, model.wheel_of(places, p), setup.record)
+
+    def files(self, log: EventLog) -> Mapping[str, Callable[[], bytes]]:
+        """The table of the flights."""
+        return {"events.csv": lambda: log.events.table()}
+
+    def measure(self, run: Ended) -> Results:
+        """Flights, frequencies beside those of the frame, and landings beside its. Collective."""
+        rest: Rest = run.setup.crane.rest
+        loose, tied = parallel.on_root(MPI.COMM_WORLD, lambda: frame_frequencies(run.p))
+        return {
+            "masses": rest.masses,
+            "reactions": rest.reactions.tolist(),
+            **frame_case.flights(run),
+            "frequencies": rest.frequencies,
+            "frequencies_frame": loose,
+            "frequencies_tied": rest.tied,
+            "frequencies_tied_frame": tied,
+            **compared(run.log, run.p),
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Statements on the model and on the run."""
+        results, p = run.results, run.p
+        rows = frame_case.rest_verdicts(results, p, 1e-9, 1e-8)
+        for name, words in (("", "loose"), ("_tied", "tied")):
+            ours, theirs = (np.array(results[f"frequencies{name}{of}"]) for of in ("", "_frame"))
+            told = f"the first {FREQUENCIES} natural frequencies are the frame's, trolley {words} (relative)"
+            rows.append(Verdict.of("<=", told, ours / theirs - 1, 0.03))
+        words = "impulses act at closed gaps: the largest gap of a wheel with one [m]"
+        return [*rows, *frame_case.touching_verdict(run.log, p, words), *order_verdicts(results)]
+
+
+SOLID_CRANE = SolidCraneCase()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....algebra.operators import SparseRows
 from ....integrators import Integrator
 from ....integrators.step_buffer import Steps
-from ...case import RunLog
+from ...run_log import RunLog
 from ..bridge_crane.events import EventLog, Events
 
 WHEELS = 4

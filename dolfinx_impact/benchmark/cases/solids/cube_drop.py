@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....contact.obstacles import Plane
-from ....integrators import Option, find_scheme
+from ....integrators import Option, Scheme, find_scheme
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
 from ...verdict import Verdict
 from . import common
 
@@ -30,62 +29,70 @@ REFINEMENTS = (3, 6, 12)
 SOFTER = (1.0, 0.1, 0.01)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    common.check(PARAMETERS, p)
-    cube = common.elastic(box([[0.0] * 3, [p["side"]] * 3], [p["elements"]] * 3), p)
-    h, up = common.time_step(scheme, p, cube), np.eye(3)[2]
-    least = p["gap_tolerance"] / h
-    if not p["v0"] > least:
-        raise ValueError(f"v0 must be above gap_tolerance / h = {least:g} m/s, but is {p['v0']}")
-    # One step away, whatever E is: at the start itself nothing would rebound.
-    plane = common.contact(cube, "bottom", Plane(-p["v0"] * h * up, up), p)
-    integrator = find_scheme(scheme).bind(cube, h, plane, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, np.tile(-p["v0"] * up, cube.size // 3))
-    again = partial(study, scheme, p)
-    p = {**p, "t_end": p["t_end"] or TRANSITS * transit(p)}
-    return common.problem(integrator, p, plane.approach(), judge, study=again)
-
-
 def transit(p: Values) -> float:
     """Time that a wave in a bar takes along the cube, ``side sqrt(rho / E)`` [s]."""
     return p["side"] * math.sqrt(p["rho"] / p["E"])
 
 
-def judge(run: common.Ended) -> common.Judged:
-    """Numbers of the impact; whether the momentum closes, and the impact is over. Collective."""
-    found = common.impact_numbers(run)
-    ratio = found["rebound_velocity"] / run.p["v0"]
-    defect = found["impulse_sum"] / (run.integrator.system.total_mass * run.p["v0"]) - (1 + ratio)
-    verdicts = [Verdict.below("the impulse is the change of momentum (relative)", defect, 1e-10)]
-    if found["contact_end"] is not None:
-        end = found["contact_end"] / run.p["t_end"]
-        verdicts.append(Verdict.below("the last contact is over (its time over t_end)", end, 0.9))
-    return {**found, "rebound_ratio": ratio, "energy_rebound": ratio**2}, verdicts
+class CubeDrop(common.SolidCase):
+    """The cube, one step above a plane whatever E is: at the start itself nothing would rebound."""
+
+    parameters = PARAMETERS
+    about = "An elastic cube falls flat on a rigid plane: waves in it, not restitution, decide its rebound."
+    drawing = drawings.cube_drop
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Cube and plane. Collective."""
+        cube = common.elastic(box([[0.0] * 3, [p["side"]] * 3], [p["elements"]] * 3), p)
+        h, up = self.time_step(p, scheme, Setup(system=cube)), np.eye(3)[2]
+        least = p["gap_tolerance"] / h
+        if not p["v0"] > least:
+            raise ValueError(f"v0 must be above gap_tolerance / h = {least:g} m/s, but is {p['v0']}")
+        plane = common.contact(cube, "bottom", Plane(-p["v0"] * h * up, up), p)
+        return Setup(system=cube, contact=plane, record=plane.approach())
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """Some transits of a wave [s]."""
+        return TRANSITS * transit(p)
+
+    def measure(self, run: Ended) -> Results:
+        """Impact and rebound. Collective."""
+        found = common.impact_numbers(run)
+        ratio = found["rebound_velocity"] / run.p["v0"]
+        return {**found, "rebound_ratio": ratio, "energy_rebound": ratio**2}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the momentum closes, and the impact is over."""
+        results, momentum = run.results, run.integrator.system.total_mass * run.p["v0"]
+        defect = results["impulse_sum"] / momentum - (1 + results["rebound_ratio"])
+        rows = [Verdict.below("the impulse is the change of momentum (relative)", defect, 1e-10)]
+        if results["contact_end"] is not None:
+            end = results["contact_end"] / run.p["t_end"]
+            rows.append(Verdict.below("the last contact is over (its time over t_end)", end, 0.9))
+        return rows
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """Dependence of the rebound: not on E, and less and less on e as the mesh is refined. Collective."""
+        p = problem.given
+        if find_scheme(problem.scheme).explicit and p["courant"] > 1:
+            return []
+
+        def rebound(**changes: Any) -> float:
+            made = self.make(problem.scheme, {**p, "h": None, "t_end": None, **changes})
+            return float(made.judge(made.simulate())[0]["rebound_ratio"])
+
+        coarse, middle, fine = REFINEMENTS
+        same = [rebound(elements=middle, E=p["E"] * factor) for factor in SOFTER]
+        rough, found = ([rebound(elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine))
+        modulus = "the rebound does not depend on E (relative spread over E, E/10, E/100)"
+        nodes = f"rebound over v0 with e = %g at {fine} elements; expected is the mean over e"
+        order = "the rebounds of all e approach each other at first order or faster "
+        order += f"(spread at {fine} over that at {coarse} elements)"
+        return [
+            Verdict.below(modulus, np.ptp(same) / np.max(np.abs(same)), 1e-6),
+            *(Verdict.equal(nodes % e, x, float(np.mean(found)), 0.02) for e, x in zip(RESTITUTIONS, found)),
+            Verdict.below(order, np.ptp(found) / np.ptp(rough), coarse / fine),
+        ]
 
 
-def study(scheme: str, p: Values) -> list[Verdict]:
-    """What the rebound depends on: not on E, and less and less on e as the mesh is refined. Collective."""
-    if find_scheme(scheme).explicit and p["courant"] > 1:
-        return []
-
-    def rebound(**changes: Any) -> float:
-        problem = make(scheme, {**p, "h": None, "t_end": None, **changes})
-        return float(problem.judge(common.simulated(problem, p["every"]))[0]["rebound_ratio"])
-
-    coarse, middle, fine = REFINEMENTS
-    same = [rebound(elements=middle, E=p["E"] * factor) for factor in SOFTER]
-    rough, found = ([rebound(elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine))
-    modulus = "the rebound does not depend on E (relative spread over E, E/10, E/100)"
-    nodes = f"rebound over v0 with e = %g at {fine} elements; expected is the mean over e"
-    order = "the rebounds of all e approach each other at first order or faster "
-    order += f"(spread at {fine} over that at {coarse} elements)"
-    return [
-        Verdict.below(modulus, np.ptp(same) / np.max(np.abs(same)), 1e-6),
-        *(Verdict.equal(nodes % e, x, float(np.mean(found)), 0.02) for e, x in zip(RESTITUTIONS, found)),
-        Verdict.below(order, np.ptp(found) / np.ptp(rough), coarse / fine),
-    ]
-
-
-_ABOUT = "An elastic cube falls flat on a rigid plane: waves in it, not restitution, decide its rebound."
-CUBE_DROP = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.cube_drop)
+CUBE_DROP = CubeDrop()

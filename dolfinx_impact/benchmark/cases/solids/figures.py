@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from ...claim import Figure
 from ...runs import Run, Runs
 from . import claims as c
 from . import common, cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
-from .momenta import MomentumLog
 
 _LABELS = {c.CD: "CD-Lagrange", c.MJ: "Moreau-Jean"}
 #: Three curves of one scheme, told apart in grey.
@@ -87,8 +86,8 @@ def draw_errors(runs: Runs, figure: Any) -> None:
 def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
     """Times [s], relative changes of energy and angular momentum of the free flight; a run with all nodes."""
     summary = runs(c.FLIGHT, scheme).summary
-    problem = free_flight.make(runs.scheme(scheme), dict(summary["parameters"]))
-    steps, turning, log = summary["steps"], [], cast(MomentumLog, problem.log)
+    problem = free_flight.FREE_FLIGHT.make(runs.scheme(scheme), dict(summary["parameters"]))
+    steps, turning, log = summary["steps"], [], problem.log
     every = max(1, steps // _SAMPLES)
 
     def note(s: Integrator) -> None:
@@ -96,7 +95,7 @@ def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
             turning.append(log.momenta()[2])
 
     note(problem.integrator)
-    result = common.simulated(problem, every, [note])
+    result = problem.simulate([note], every=every)
     energy = common.stored(result)
     return result["t"], energy / energy[0] - 1, np.array(turning) / turning[0] - 1
 

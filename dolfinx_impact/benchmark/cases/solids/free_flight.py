@@ -25,7 +25,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import parallel
-from ....integrators import Integrator, Option, energy, find_scheme
+from ....integrators import Integrator, Option, Scheme, energy
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.step_buffer import Steps
 from ....materials import NeoHookean
@@ -34,7 +34,7 @@ from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
 from . import common
 from .common import FINITE, POSITIVE, SCHEMES
@@ -70,26 +70,6 @@ def make_body(p: Values) -> Solid:
     return Solid(box([-top, top], n), density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    common.check(PARAMETERS, p)
-    if p["spin"] == 0:
-        raise ValueError("spin must be a number other than 0 [rad/s], but is 0")
-    body, chosen = make_body(p), find_scheme(scheme)
-    h = common.time_step(scheme, p, body, COURANT)
-    p = {**p, "t_end": p["t_end"] or STEPS[chosen.explicit] * h}
-    integrator = chosen.bind(body, h, None, p, allow_unstable=allow_unstable)
-    flight = p["v0"] * np.array(FLIGHT[p["dimension"]])
-    spin = p["spin"] if p["dimension"] == 2 else p["spin"] * AXIS
-    integrator.start(0.0, body.rigid_velocity(flight, spin))
-    log = FlightLog(integrator, max(1, round(p["t_end"] / h)))
-    # Two opposite corners are recorded.
-    corner = np.array([parallel.largest(body.comm, body.x[:, i]) for i in range(3)])
-    off = [np.abs(body.x[: body.owned // body.block] - end).max(axis=1) for end in (-corner, corner)]
-    corners = body.rows(np.flatnonzero(np.minimum(*off) < 1e-9 * body.length))
-    return common.problem(integrator, p, corners, judge, log)
-
-
 class FlightLog(MomentumLog):
     """Follows the momenta, the angular one about the origin, and the mean energy over so many ``steps``.
 
@@ -112,7 +92,7 @@ class FlightLog(MomentumLog):
             self._f = integrator.f[: integrator.system.owned].copy()
 
     def observers(self) -> list[ObserverLike]:
-        """What a run needs to keep this log."""
+        """Observers that keep this log."""
         return [*super().observers(), *([self._correct] if self._f is not None else [])]
 
     def _correct(self, integrator: Integrator) -> None:
@@ -151,34 +131,77 @@ class FlightLog(MomentumLog):
         self.conserved = math.nan if self._f is None else self.drifted + change
 
 
-def judge(run: common.Ended) -> common.Judged:
-    """Whether momenta and energy are kept, by schemes of which that is known. Collective."""
-    log, p, s = run.log, run.p, run.integrator
-    dimension, kept = p["dimension"], common.stored(run.result)
-    diagonal, u = p["length"] * np.array(SIDES[:dimension]), run.result["u"]
-    between = diagonal + u[:, dimension:] - u[:, :dimension]
-    results = {
-        "linear_momentum_defect": float(log.defect[0]) / math.sqrt(2 * s.system.total_mass * kept[0]),
-        "angular_momentum_defect": float(log.defect[1] / np.linalg.norm(log.first[dimension:])),
-        "energy_defect": log.drifted / kept[0],
-        "energy_swing": float(np.ptp(kept)) / kept[0],
-        "stretch_max": float(np.max(np.linalg.norm(between, axis=1) / np.linalg.norm(diagonal) - 1)),
-        "turns": abs(p["spin"]) * s.t / (2 * math.pi),
-    }
-    limit = MOMENTUM * max(1.0, math.sqrt(s.n / 1e4))
-    rows = [("the momentum stays (largest change over sqrt(2 m T) of the start)", "linear_momentum", limit)]
-    if p.get("force", "midpoint") == "midpoint" and p.get("theta", 0.5) == 0.5:
-        rows += [("the angular momentum stays (largest relative change)", "angular_momentum", limit)]
-    if not math.isnan(log.conserved):
-        results["conserved_energy_defect"] = log.conserved / kept[0]
-        larger = max(1.0, s.dt / s.system.critical_time_step() / COURANT[0])
-        words = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
-        rows += [(f"{words}, but for terms in h^2", "energy", DRIFT * larger**2)]
-        words = "nor does that of the conserved energy, but for terms in h^4"
-        rows += [(words, "conserved_energy", CONSERVED * larger**4)]
-    return results, [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]
+class FreeFlight(common.SolidCase):
+    """The body in free flight."""
+
+    parameters, schemes = PARAMETERS, SCHEMES
+    about = (
+        "A soft block spins and swings in free flight: its momentum, its spin and its energy stay the same."
+    )
+    drawing = drawings.free_flight
+    defaults = {"force": "midpoint"}
+    courants = COURANT
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; a ValueError without spin."""
+        if p["spin"] == 0:
+            raise ValueError("spin must be a number other than 0 [rad/s], but is 0")
+        return super().settled(p, scheme)
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """The body; two opposite corners are recorded. Collective."""
+        body = make_body(p)
+        corner = np.array([parallel.largest(body.comm, body.x[:, i]) for i in range(3)])
+        off = [np.abs(body.x[: body.owned // body.block] - end).max(axis=1) for end in (-corner, corner)]
+        corners = np.flatnonzero(np.minimum(*off) < 1e-9 * body.length)
+        return Setup(system=body, record=body.rows(corners))
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """So many steps [s]."""
+        return STEPS[scheme.explicit] * p["h"]
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start in rigid motion. Collective."""
+        flight = p["v0"] * np.array(FLIGHT[p["dimension"]])
+        spin = p["spin"] if p["dimension"] == 2 else p["spin"] * AXIS
+        integrator.start(0.0, setup.body.rigid_velocity(flight, spin))
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> FlightLog:
+        """The log with momenta and mean energies. Collective."""
+        return FlightLog(integrator, max(1, round(p["t_end"] / p["h"])))
+
+    def measure(self, run: Ended) -> Results:
+        """Defects of momenta and energy, and how far the body swings and turns. Collective."""
+        log, p, s = run.log, run.p, run.integrator
+        dimension, kept = p["dimension"], common.stored(run.result)
+        diagonal, u = p["length"] * np.array(SIDES[:dimension]), run.result["u"]
+        between = diagonal + u[:, dimension:] - u[:, :dimension]
+        results = {
+            "linear_momentum_defect": float(log.defect[0]) / math.sqrt(2 * s.system.total_mass * kept[0]),
+            "angular_momentum_defect": float(log.defect[1] / np.linalg.norm(log.first[dimension:])),
+            "energy_defect": log.drifted / kept[0],
+            "energy_swing": float(np.ptp(kept)) / kept[0],
+            "stretch_max": float(np.max(np.linalg.norm(between, axis=1) / np.linalg.norm(diagonal) - 1)),
+            "turns": abs(p["spin"]) * s.t / (2 * math.pi),
+        }
+        known = {} if math.isnan(log.conserved) else {"conserved_energy_defect": log.conserved / kept[0]}
+        return {**results, **known}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether momenta and energy are kept, by schemes of which that is known. Collective."""
+        p, s, results = run.p, run.integrator, run.results
+        limit = MOMENTUM * max(1.0, math.sqrt(s.n / 1e4))
+        words = "the momentum stays (largest change over sqrt(2 m T) of the start)"
+        rows = [(words, "linear_momentum", limit)]
+        if p.get("force", "midpoint") == "midpoint" and p.get("theta", 0.5) == 0.5:
+            rows += [("the angular momentum stays (largest relative change)", "angular_momentum", limit)]
+        if "conserved_energy_defect" in results:
+            larger = max(1.0, s.dt / s.system.critical_time_step() / COURANT[0])
+            words = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
+            rows += [(f"{words}, but for terms in h^2", "energy", DRIFT * larger**2)]
+            words = "nor does that of the conserved energy, but for terms in h^4"
+            rows += [(words, "conserved_energy", CONSERVED * larger**4)]
+        return [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]
 
 
-_ABOUT = "A soft block spins and swings in free flight: its momentum, its spin and its energy stay the same."
-_FORCE = {"force": "midpoint"}
-FREE_FLIGHT = Case(PARAMETERS, SCHEMES, make, _ABOUT, drawings.free_flight, defaults=_FORCE)
+FREE_FLIGHT = FreeFlight()

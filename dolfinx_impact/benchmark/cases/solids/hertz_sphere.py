@@ -6,7 +6,6 @@ Half a disc in (r, z), or a quarter of the sphere; results are those of the whol
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 from .... import mesh
 from ....contact.obstacles import Plane
 from ....exact.hertz import HertzImpact
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import Case, Problem, RunLog, Values
+from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
+from ...run_log import RunLog
 from ...verdict import Verdict
 from . import common
 
@@ -45,7 +45,6 @@ FASTER = 1.0  #: A second run at this speed is reported [m/s].
 
 def exact(p: Values) -> HertzImpact:
     """Hertz's impact for the parameters of a run; a ValueError where they describe no such impact."""
-    common.check(PARAMETERS, p)
     hertz = HertzImpact(p["R"], p["E"], p["nu"], p["rho"], p["v0"])
     ratio, (least, most) = hertz.contact_radius / p["R"], SLENDER
     if not least <= ratio <= most:
@@ -101,34 +100,20 @@ class ForceLog(RunLog):
         self.peak_force = self._most / (self._sums.size * self._scheme.dt)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    hertz, sphere = exact(p), make_sphere(p)
-    up = np.eye(sphere.block)[-1]
-    plane = common.contact(sphere, "contact", Plane(0.0 * up, up), p)
-    h = common.time_step(scheme, p, sphere, (0.9, 10.0))
-    integrator = find_scheme(scheme).bind(sphere, h, plane, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, np.tile(-p["v0"] * up, sphere.size // sphere.block))
-    log, again = ForceLog(integrator, WINDOW * hertz.duration), partial(faster, scheme, p)
-    p = {**p, "t_end": p["t_end"] or 1.2 * hertz.duration}
-    return common.problem(integrator, p, plane.approach(), judge, log, again)
-
-
-def judge(run: common.Ended) -> common.Judged:
-    """The numbers of a run, those of the whole sphere, beside Hertz's. Collective."""
+def impact_beside_hertz(run: Ended) -> Results:
+    """The numbers of an impact, those of the whole sphere, and Hertz's. Collective."""
     hertz, share, log = exact(run.p), SHARES[run.p["geometry"]], run.log
     start, end = log.contact_start, log.contact_end
-    results = {
+    return {
         **common.impact_numbers(run),
         "peak_force": share * log.peak_force,
         "duration": None if start is None or end is None else end - start,
         **{f"{name}_hertz": getattr(hertz, name) for name in ("peak_force", "duration", "contact_radius")},
         "impulse_sum": share * log.impulse_sum,
     }
-    return results, beside_hertz(results, run.p)
 
 
-def beside_hertz(results: dict[str, Any], p: Values, allowed: Values = ALLOWED) -> list[Verdict]:
+def beside_hertz(results: Results, p: Values, allowed: Values = ALLOWED) -> list[Verdict]:
     """Peak force and duration over those of Hertz; none unless the sphere has left the plane by ``t_end``."""
     end, lasting = results["contact_end"], WINDOW * results["duration_hertz"]
     if end is None or p["t_end"] < end + lasting:
@@ -140,16 +125,55 @@ def beside_hertz(results: dict[str, Any], p: Values, allowed: Values = ALLOWED) 
     return found
 
 
-def faster(scheme: str, p: Values) -> list[Verdict]:
-    """The same verdicts at 1 m/s, where a run is slower than that. Collective."""
-    there = dataclasses.replace(exact(p), v0=FASTER)
-    if p["v0"] >= FASTER or there.contact_radius > SLENDER[1] * p["R"]:
-        return []
-    problem = make(scheme, {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None})
-    results, _ = problem.judge(common.simulated(problem, p["every"]))
-    return beside_hertz(results, {**p, "v0": FASTER, "t_end": problem.t_end})
+class HertzSphere(common.SolidCase):
+    """The meshed part of the sphere on the plane."""
+
+    parameters = PARAMETERS
+    schemes: tuple[str, ...] = (*common.WITH_DISSIPATIVE, "cd-lagrange-singular")
+    about = (
+        "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
+    )
+    drawing = drawings.hertz_sphere
+    courants = (0.9, 10.0)
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; a ValueError where Hertz's theory does not hold."""
+        found = super().settled(p, scheme)
+        exact(p)
+        return found
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Sphere and plane. Collective."""
+        sphere = make_sphere(p)
+        up = np.eye(sphere.block)[-1]
+        plane = common.contact(sphere, "contact", Plane(0.0 * up, up), p)
+        return Setup(system=sphere, contact=plane, record=plane.approach())
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """A little more than Hertz's duration [s]."""
+        return 1.2 * exact(p).duration
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> ForceLog:
+        """The log with the force."""
+        return ForceLog(integrator, WINDOW * exact(p).duration)
+
+    def measure(self, run: Ended) -> Results:
+        """The numbers of the impact. Collective."""
+        return impact_beside_hertz(run)
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Peak force and duration."""
+        return beside_hertz(run.results, run.p)
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """The same verdicts at 1 m/s, where a run is slower than that. Collective."""
+        p = problem.given
+        there = dataclasses.replace(exact(p), v0=FASTER)
+        if p["v0"] >= FASTER or there.contact_radius > SLENDER[1] * p["R"]:
+            return []
+        again = self.make(problem.scheme, {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None})
+        results, _ = again.judge(again.simulate())
+        return beside_hertz(results, again.p)
 
 
-_ABOUT = "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
-_SCHEMES = (*common.WITH_DISSIPATIVE, "cd-lagrange-singular")
-HERTZ_SPHERE = Case(PARAMETERS, _SCHEMES, make, _ABOUT, drawings.hertz_sphere)
+HERTZ_SPHERE = HertzSphere()

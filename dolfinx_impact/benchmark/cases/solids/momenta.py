@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ....integrators import Integrator, energy
 from ....integrators.step_buffer import Steps
 from ....output.observer import ObserverLike
-from ...case import RunLog
+from ...run_log import RunLog
 
 
 def momenta(x: NDArray, p: NDArray) -> NDArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from dolfinx import fem
@@ -16,13 +17,12 @@ from numpy.typing import NDArray
 from .... import mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....output.result import Result
 from ....simulation.loop import simulate
-from ....systems.solid import Solid
 from ... import drawings
-from ...case import Case, Problem, Values, run_end
+from ...case import EXPLICIT, Ended, Results, Setup, Values, run_end
+from ...run_log import CONTACT
 from ...verdict import Verdict
 from . import common
 from .common import FINITE, NOT_NEGATIVE, POSITIVE
@@ -55,42 +55,48 @@ def rotation(p: Values) -> NDArray:
     return about_y @ about_z
 
 
-@dataclass
-class Turned:
+def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
+    """Largest difference of each kind of vector over the largest vector; 0 where there is none."""
+    largest = {}
+    for name, true in reference.items():
+        scale = float(np.max(np.linalg.norm(true, axis=2)))
+        off = float(np.max(np.linalg.norm(found[name] - true, axis=2)))
+        largest[name] = off / scale if scale > 0 else off
+    return largest
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Turned(Setup):
     """The bar and its wall, turned."""
 
     R: NDArray  #: The rotation, shape (3, 3).
-    bar: Solid
-    wall: RigidContact
     order: NDArray  #: Keys that sort the local nodes by their coordinates before the turn, shape (nodes, 3).
-
-    def start(self, scheme: str, h: float, p: Values, allow_unstable: bool = False) -> Integrator:
-        """The scheme, started with the bar's velocity. Collective."""
-        integrator = find_scheme(scheme).bind(self.bar, h, self.wall, p, allow_unstable=allow_unstable)
-        velocity = self.R @ np.array([-p["v0"], p["v_along"], 0.0])
-        integrator.start(0.0, np.tile(velocity, self.bar.size // 3))
-        return integrator
 
     def turned_back(self, result: Result) -> dict[str, NDArray]:
         """``u``, ``v`` and impulses ``r`` of a run, turned back, shape (n, points, 3) each. Collective."""
-        every = self._places(self.bar.rows(), np.repeat(np.arange(self.bar.owned // 3), 3))[::3] // 3
+        bar, wall = self.body, self.wall
+        every = self._places(bar.rows(), np.repeat(np.arange(bar.owned // 3), 3))[::3] // 3
         found = {name: result[name].reshape(len(result["t"]), -1, 3)[:, every] for name in ("u", "v")}
         # The wall's normal is the turned x axis.
         impulses = result["r"][:, :, None] * self.R[:, 0]
-        if self.wall.friction > 0:
+        if wall.friction > 0:
             impulses = impulses + result["r_t"]
-        found["r"] = impulses[:, self._places(self.wall.L, self.wall.L.dofs[:, 0] // 3)]
+        found["r"] = impulses[:, self._places(wall.L, wall.L.dofs[:, 0] // 3)]
         return {name: vectors @ self.R for name, vectors in found.items()}
+
+    @property
+    def wall(self) -> Any:
+        """The contact with the wall."""
+        return self.contact
 
     def _places(self, rows: SparseRows, nodes: NDArray) -> NDArray:
         """Where the columns of a history of ``rows``, one for each of ``nodes``, are in :attr:`order`."""
-        keys = parallel.gather_rows(self.bar.comm, self.order[nodes])
-        return np.lexsort(keys[rows.sorting(self.bar.comm)].T)
+        keys = parallel.gather_rows(self.body.comm, self.order[nodes])
+        return np.lexsort(keys[rows.sorting(self.body.comm)].T)
 
 
-def build(p: Values, R: NDArray) -> Turned:
+def turned(p: Values, R: NDArray) -> Turned:
     """The bar and its wall, turned by R; a ValueError for parameters that describe no bar. Collective."""
-    common.check(PARAMETERS, p)
     side = math.sqrt(p["area"])
     if not 1e-5 < side / p["length"] < 1e5:
         size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
@@ -103,38 +109,41 @@ def build(p: Values, R: NDArray) -> Turned:
     named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
     bar = common.elastic(named, p)
     wall = common.contact(bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), p)
-    return Turned(R, bar, wall, coordinate_order(before, p["length"]))
+    order = coordinate_order(before, p["length"])
+    return Turned(system=bar, contact=wall, record=bar.rows(), R=R, order=order)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    turned = build(p, rotation(p))
-    h = common.time_step(scheme, p, turned.bar)
+class ObliqueBar(common.SolidCase):
+    """The turned bar."""
 
-    def judge(run: common.Ended) -> common.Judged:
-        plain = build(p, np.eye(3))
-        start, rows = plain.start(scheme, h, p, allow_unstable), plain.bar.rows()
-        options = {"record": rows, "energies": False, "every": p["every"], "progress": False}
-        reference = simulate(start, t_end=run_end(start, p["t_end"]), **options)
-        off = differences(turned.turned_back(run.result), plain.turned_back(reference))
-        words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
+    parameters = PARAMETERS
+    about = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
+    drawing = drawings.oblique_bar
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Turned:
+        """Bar and wall, turned. Collective."""
+        return turned(p, rotation(p))
+
+    def start(self, integrator: Integrator, setup: Turned, p: Values) -> None:
+        """Start aslant. Collective."""
+        velocity = setup.R @ np.array([-p["v0"], p["v_along"], 0.0])
+        integrator.start(0.0, np.tile(velocity, setup.body.size // 3))
+
+    def measure(self, run: Ended) -> Results:
+        """Differences to the bar that is not turned. Collective."""
+        p, plain = run.p, turned(run.p, np.eye(3))
+        straight = self.bind(find_scheme(run.scheme), plain, p, run.integrator.beyond_limit)
+        self.start(straight, plain, p)
+        options = {"record": plain.record, "energies": False, "every": p["every"], "progress": False}
+        reference = simulate(straight, t_end=run_end(straight, p["t_end"]), **options)
+        off = differences(run.setup.turned_back(run.result), plain.turned_back(reference))
         found = {"difference": max(off.values()), **{f"difference_{name}": off[name] for name in off}}
-        same = Verdict.below(words, found["difference"], SAME)
-        return {**found, **common.contact_numbers(run.log)}, [same]
+        return {**found, **run.log.numbers(*CONTACT)}
 
-    integrator = turned.start(scheme, h, p, allow_unstable)
-    return common.problem(integrator, p, turned.bar.rows(), judge)
-
-
-def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
-    """Largest difference of each kind of vector over the largest vector; 0 where there is none."""
-    largest = {}
-    for name, true in reference.items():
-        scale = float(np.max(np.linalg.norm(true, axis=2)))
-        off = float(np.max(np.linalg.norm(found[name] - true, axis=2)))
-        largest[name] = off / scale if scale > 0 else off
-    return largest
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the solution turns."""
+        words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
+        return [Verdict.below(words, run.results["difference"], SAME)]
 
 
-_ABOUT = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
-OBLIQUE_BAR = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.oblique_bar)
+OBLIQUE_BAR = ObliqueBar()

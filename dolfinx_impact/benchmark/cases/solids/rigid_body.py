@@ -9,6 +9,7 @@ corners. By default its corner sticks; with friction 0.1 it slips. Results are t
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,14 @@ from numpy.typing import NDArray
 from ....contact.obstacles import Plane
 from ....contact.rigid_body import RigidBodyContact
 from ....exact.rigid import Impact, RigidImpact
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
-from ....output.result import Result
-from ....systems.rigid_body import RigidBody, positive
+from ....systems.rigid_body import RigidBody
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
+from ...run_log import RunLog
 from ...verdict import Verdict
-from . import common
-from .common import FINITE
+from .common import FINITE, SCHEMES
 
 PARAMETERS = {
     "shape": Option("disc", "-", "body", ("disc", "square")),
@@ -44,6 +44,7 @@ PARAMETERS = {
 }
 FLIGHT = 5  #: Steps of free flight before the impact.
 TOLERANCE = 1e-12  #: What is compared agrees to this part of its scale.
+_OWN = ("coefficient", "energy_lost_run")  #: Laws, without an exact value of their own.
 
 
 class Flight:
@@ -119,46 +120,31 @@ class ImpactLog(RunLog):
         self.tangential = float(np.sum(steps.r_t[i][:, 0])) if steps.r_t.ndim == 3 else 0.0
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started."""
-    if p["courant"] is not None:
-        raise ValueError("a rigid body has no critical time step: give h, not courant")
-    common.check(PARAMETERS, p)
-    positive("h", p["h"], "s")
-    body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
-    laws = {name: p[name] for name in ("restitution", "friction", "gap_tolerance", "touching") if name in p}
-    contact = RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), **laws)
-    if not p["t_end"] > (FLIGHT + 1.4) * p["h"]:
-        raise ValueError(f"t_end must be at least {FLIGHT + 2} h: the body flies {FLIGHT} steps before")
-    forecast = 0.0 if find_scheme(scheme).explicit else p.get("forecast", 0.0)
-    flight = Flight(body, contact, p, forecast)
-    integrator = find_scheme(scheme).bind(body, p["h"], contact, p, allow_unstable=allow_unstable)
-    integrator.start(flight.start, flight.velocity)
-    log = ImpactLog(integrator)
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FlightSetup(Setup):
+    """The body, the plane and the flight to it."""
 
-    def judge(result: Result) -> common.Judged:
-        log.close()
-        return _judged(common.Ended(result, log, integrator, p), flight)
-
-    return Problem(integrator, p["t_end"], body.rows(), log, judge, body.size)
+    flight: Flight
 
 
-def _judged(run: common.Ended, flight: Flight) -> common.Judged:
-    """The closed form and the laws; ``coefficient`` is that of the contact point farthest from e."""
-    result, log, e = run.result, run.log, run.p["restitution"]
+def compared(run: Ended) -> dict[str, tuple[Any, Any, float, str]]:
+    """Measured and exact value, scale of their difference, and meaning, by name.
+
+    ``coefficient`` is that of the contact point farthest from e.
+    """
+    flight, result, log, e = run.setup.flight, run.result, run.log, run.p["restitution"]
     exact, mass, hit = flight.exact, flight.body.mass, flight.exact.normal > 0
     coefficients = -flight.normal_velocity(log.after)[hit] / flight.normal_velocity(log.before)[hit]
+    worst = float(coefficients[np.argmax(np.abs(coefficients - e))])
     kinetic = result["kinetic"] + result["complementary"]
-    lost, work = float(kinetic[0] - kinetic[-1]), float(result["contact"][-1] - result["dissipated"][-1])
+    lost = float(kinetic[0] - kinetic[-1])
     slips = [float(flight.slip(v)[hit][0]) for v in (log.after, exact.velocity)]
     lost_in_impact = 0.5 * float(mass @ (log.before**2 - log.after**2))
-    worst = float(coefficients[np.argmax(np.abs(coefficients - e))])
     approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[hit])))
     speed, momentum, heat = flight.speed, mass[0] * flight.speed, mass[0] * flight.speed**2
     manner = "sticks" if exact.sticks else "slips as it must"
     (vx, vy, spin), (true_vx, true_vy, true_spin) = log.after, exact.velocity
-    # What is measured, its exact value, the scale of its deviation, and what it is.
-    rows: dict[str, Any] = {
+    return {
         "vx": (vx, true_vx, speed, "exact velocity along the plane [m/s]"),
         "vy": (vy, true_vy, speed, "exact velocity away from the plane [m/s]"),
         "spin": (spin, true_spin, speed / flight.body.length, "exact spin [rad/s]"),
@@ -167,23 +153,60 @@ def _judged(run: common.Ended, flight: Flight) -> common.Judged:
         "coefficient": (worst, e, speed / approach, "the contact point's -v_n after / v_n before is e"),
         "slip": (*slips, speed, f"the contact point {manner} (slip velocity after the impact) [m/s]"),
         "energy_lost": (lost_in_impact, exact.lost, heat, "exact loss of energy in the impact [J]"),
-        "energy_lost_run": (lost, -work, heat, "the energy lost in the run is the work of contact [J]"),
+        "energy_lost_run": (lost, -work(run), heat, "the energy lost in the run is the work of contact [J]"),
     }
-    own = ("coefficient", "energy_lost_run")
-    results: dict[str, Any] = {name: row[0] for name, row in rows.items()}
-    results |= {f"{name}_exact": row[1] for name, row in rows.items() if name not in own}
-    results |= {
-        "balance_residual": log.relative_residual(),
-        "sticks": exact.sticks,
-        "contact_work": work,
-        "impact_time": log.time,
-        "corners": int(np.sum(hit)),
-        "contact_phases": log.contact_phases,
-    }
-    balance = balance_verdict(results["balance_residual"], TOLERANCE, run.integrator.n)
-    found = [Verdict.equal(words, x, y, TOLERANCE * scale) for x, y, scale, words in rows.values()]
-    return results, [balance, *found]
 
 
-_ABOUT = "A rigid disc or square hits a plane with spin: an impact with friction known in closed form."
-RIGID_BODY = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.rigid_body)
+def work(run: Ended) -> float:
+    """Work of the contact, less what the formula takes [J]."""
+    return float(run.result["contact"][-1] - run.result["dissipated"][-1])
+
+
+class RigidBodyCase(Case):
+    """The body and the plane y = 0."""
+
+    parameters, schemes = PARAMETERS, SCHEMES
+    about = "A rigid disc or square hits a plane with spin: an impact with friction known in closed form."
+    drawing = drawings.rigid_body
+    balance_limits = (TOLERANCE, TOLERANCE)
+    log_type = ImpactLog
+    no_critical_step = "a rigid body has no critical time step"
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters; a ValueError for a run that ends before the impact."""
+        found = super().settled(p, scheme)
+        if not p["t_end"] > (FLIGHT + 1.4) * p["h"]:
+            raise ValueError(f"t_end must be at least {FLIGHT + 2} h: the body flies {FLIGHT} steps before")
+        return found
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> FlightSetup:
+        """Body, plane and flight; a ValueError for a body that does not fly to the plane."""
+        body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
+        contact = RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), **contact_law(p))
+        flight = Flight(body, contact, p, 0.0 if scheme.explicit else p.get("forecast", 0.0))
+        return FlightSetup(system=body, contact=contact, record=body.rows(), flight=flight)
+
+    def start(self, integrator: Integrator, setup: FlightSetup, p: Values) -> None:
+        """Start on the flight."""
+        integrator.start(setup.flight.start, setup.flight.velocity)
+
+    def measure(self, run: Ended) -> Results:
+        """The impact and its closed form."""
+        rows, exact = compared(run), run.setup.flight.exact
+        return {
+            **{name: row[0] for name, row in rows.items()},
+            **{f"{name}_exact": row[1] for name, row in rows.items() if name not in _OWN},
+            "sticks": exact.sticks,
+            "contact_work": work(run),
+            "impact_time": run.log.time,
+            "corners": int(np.sum(exact.normal > 0)),
+            "contact_phases": run.log.contact_phases,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """The closed form and the laws."""
+        rows = compared(run).values()
+        return [Verdict.equal(words, x, y, TOLERANCE * scale) for x, y, scale, words in rows]
+
+
+RIGID_BODY = RigidBodyCase()

@@ -11,6 +11,7 @@ Methods Appl. Mech. Eng. 177, 1999): on the default mesh roundings grow e-fold i
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from .... import parallel
 from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
-from ....integrators import MoreauJean, Option, find_scheme
+from ....integrators import Integrator, MoreauJean, Option, Scheme
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
 from . import common
 
@@ -73,9 +74,8 @@ def expected_acceleration(p: Values) -> float:
     return p["gravity"] * math.cos(math.radians(p["angle"])) * max(0.0, excess(p))
 
 
-def build(p: Values) -> Solid:
+def make_block(p: Values) -> Solid:
     """The block, tilted; a ValueError unless the parameters describe one that rests or slides. Collective."""
-    common.check(PARAMETERS, p)
     n, length, height = p["elements"], p["length"], p["height"]
     if not (1 <= n <= _MOST_ELEMENTS and n**2 * length / height <= _MOST_ELEMENTS):
         most = f"at most {_MOST_ELEMENTS} in the block"
@@ -124,56 +124,87 @@ def _settled(block: Solid, plane: RigidContact, u: NDArray, p: Values) -> NDArra
     return u
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started; it records how far each node is down the plane. Collective."""
-    block = build(p)
-    plane = common.contact(block, "bottom", Plane((0.0, 0.0), list(axes(p)[1])), p)
-    h = common.time_step(scheme, p, block)
-    integrator = find_scheme(scheme).bind(block, h, plane, p, allow_unstable=allow_unstable)
-    integrator.start(equilibrium(block, p), 0.0)
-    nodes = block.owned // 2
-    # The nodes of the bottom come first.
-    order = coordinate_order((block.x[:nodes, :2] @ axes(p).T)[:, ::-1], block.length)
-    dofs, down = np.arange(block.owned).reshape(nodes, 2), np.tile(axes(p)[0], (nodes, 1))
-    record = SparseRows(dofs, down, order, ["down the plane"] * nodes)
-    masses = parallel.gather_rows(block.comm, block.mass[::2])[record.sorting(block.comm)]
-    p = {**p, "t_end": p["t_end"] or TRANSITS * transit(p)}
-    return common.problem(integrator, p, record, lambda run: judge(run, masses, plane.total))
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sliding(Setup):
+    """A block on a plane, whose displacements down the plane are recorded, the bottom first."""
+
+    block: Solid  #: The block alone.
+    masses: NDArray  #: Those of its nodes, in the order of the record, shape (nodes,) [kg].
+    bottom: int  #: Number of nodes of the bottom.
+
+    @classmethod
+    def of(cls, body: Solid, nodes: NDArray, p: Values, **parts: Any) -> Sliding:
+        """The set-up of the block on these nodes of a body. Collective."""
+        order = coordinate_order((body.x[nodes, :2] @ axes(p).T)[:, ::-1], parts["block"].length)
+        down = np.tile(axes(p)[0], (nodes.size, 1))
+        dofs, labels = 2 * nodes[:, None] + np.arange(2), ["down the plane"] * nodes.size
+        record = SparseRows(dofs, down, order, labels)
+        masses = parallel.gather_rows(body.comm, body.mass[2 * nodes])[record.sorting(body.comm)]
+        return cls(system=body, record=record, masses=masses, **parts)
 
 
-def judge(run: common.Ended, masses: NDArray, bottom: int) -> common.Judged:
-    """Acceleration, slip and friction of a rigid block; ``masses`` of the nodes, ``bottom`` ones first."""
-    result, p, mass = run.result, run.p, float(np.sum(masses))
-    slid, weight = result["u"][:, :bottom] - result["u"][0, :bottom], mass * p["gravity"]
-    rubbed = np.linalg.norm(result["r_t"], axis=2) if p["friction"] > 0 else np.zeros(1)
-    over = max(0.0, float(np.max(rubbed - p["friction"] * result["r"])))
-    results: dict[str, Any] = {
-        "mean_acceleration": None,
-        "expected_acceleration": expected_acceleration(p),
-        "mean_normal_force": None,
-        "slip": float(np.max(np.abs(slid))),
-        "friction_excess": over / (weight * (result["t"][1] - result["t"][0])),
-        "penetration_max": run.log.deepest,
-    }
-    cone = "no node rubs more than mu times its normal impulse (over m g h)"
-    found = [Verdict.below(cone, results["friction_excess"], 1e-10)]
-    if excess(p) < 0:
-        found.append(Verdict.below("the block does not slide at all [m]", results["slip"], NO_SLIP))
-    begin = int(np.searchsorted(result["t"], SETTLING * transit(p)))
-    if begin >= result["t"].size - 1:
-        return results, found  # the rest is about what comes after the first wave transits
-    lasting = result["t"][-1] - result["t"][begin]
-    velocity = result["v_t"][[begin, -1]] @ masses / mass
-    results["mean_acceleration"] = acceleration = float(velocity[1] - velocity[0]) / lasting
-    results["mean_normal_force"] = force = float(np.sum(result["r"][begin + 1 :])) / lasting
-    if excess(p) >= 0:
-        words, expected = "the block accelerates by g (sin a - mu cos a) [m/s2]", expected_acceleration(p)
-        tolerance = 1e-3 * max(expected, 1e-3 * p["gravity"])
-        found.append(Verdict.equal(words, acceleration, expected, tolerance))
-    carried = weight * math.cos(math.radians(p["angle"]))
-    words = "the plane carries m g cos a in the mean [N]"
-    return results, [*found, Verdict.equal(words, force, carried, 1e-3 * carried)]
+class SlidingBlock(common.SolidCase):
+    """The block on the rigid plane."""
+
+    parameters = PARAMETERS
+    about = (
+        "An elastic block on an inclined plane with friction slides by g (sin α - μ cos α), or not at all."
+    )
+    drawing = drawings.sliding_block
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Sliding:
+        """Block and plane. Collective."""
+        block = make_block(p)
+        plane = common.contact(block, "bottom", Plane((0.0, 0.0), list(axes(p)[1])), p)
+        nodes = np.arange(block.owned // 2)
+        return Sliding.of(block, nodes, p, block=block, contact=plane, bottom=plane.total)
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """Some transits of a wave [s]."""
+        return TRANSITS * transit(p)
+
+    def start(self, integrator: Integrator, setup: Sliding, p: Values) -> None:
+        """Start in equilibrium. Collective."""
+        integrator.start(equilibrium(setup.block, p), 0.0)
+
+    def measure(self, run: Ended) -> Results:
+        """Acceleration, slip and friction; means are those after the first wave transits."""
+        setup, result, p = run.setup, run.result, run.p
+        bottom, mass, t = setup.bottom, float(np.sum(setup.masses)), result["t"]
+        slid = result["u"][:, :bottom] - result["u"][0, :bottom]
+        rubbed = np.linalg.norm(result["r_t"], axis=2) if p["friction"] > 0 else np.zeros(1)
+        over = max(0.0, float(np.max(rubbed - p["friction"] * result["r"])))
+        acceleration = force = None
+        if (begin := int(np.searchsorted(t, SETTLING * transit(p)))) < t.size - 1:
+            lasting, velocity = t[-1] - t[begin], result["v_t"][[begin, -1]] @ setup.masses / mass
+            acceleration = float(velocity[1] - velocity[0]) / lasting
+            force = float(np.sum(result["r"][begin + 1 :])) / lasting
+        return {
+            "mean_acceleration": acceleration,
+            "expected_acceleration": expected_acceleration(p),
+            "mean_normal_force": force,
+            "slip": float(np.max(np.abs(slid))),
+            "friction_excess": over / (mass * p["gravity"] * (t[1] - t[0])),
+            "penetration_max": run.log.deepest,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether it slides, and rubs, as a rigid block."""
+        results, p = run.results, run.p
+        cone = "no node rubs more than mu times its normal impulse (over m g h)"
+        rows = [Verdict.below(cone, results["friction_excess"], 1e-10)]
+        if excess(p) < 0:
+            rows.append(Verdict.below("the block does not slide at all [m]", results["slip"], NO_SLIP))
+        if (acceleration := results["mean_acceleration"]) is None:
+            return rows
+        if excess(p) >= 0:
+            words, expected = "the block accelerates by g (sin a - mu cos a) [m/s2]", expected_acceleration(p)
+            tolerance = 1e-3 * max(expected, 1e-3 * p["gravity"])
+            rows.append(Verdict.equal(words, acceleration, expected, tolerance))
+        weight = float(np.sum(run.setup.masses)) * p["gravity"]
+        carried = weight * math.cos(math.radians(p["angle"]))
+        words = "the plane carries m g cos a in the mean [N]"
+        return [*rows, Verdict.equal(words, results["mean_normal_force"], carried, 1e-3 * carried)]
 
 
-_ABOUT = "An elastic block on an inclined plane with friction slides by g (sin α - μ cos α), or not at all."
-SLIDING_BLOCK = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.sliding_block)
+SLIDING_BLOCK = SlidingBlock()

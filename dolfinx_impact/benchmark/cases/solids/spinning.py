@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from .... import mesh
 from ....contact.obstacles import Plane, Sphere
-from ....contact.rigid_contact import RigidContact
-from ....integrators import Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
+from ...run_log import CONTACT
 from ...verdict import Verdict
 from . import common
 from .common import FINITE, SCHEMES
@@ -58,83 +57,8 @@ RING = {
 TOLERANCE = 1e-10
 
 
-def make_disc(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The spinning disc for one scheme, started. Collective."""
-    common.check(DISC, p)
-    if not p["vy0"] < 0:
-        raise ValueError(f"vy0 must be negative [m/s], towards the plane, but is {p['vy0']}")
-    disc = _body(p, 0.0, 0.0, p["R"] + p["gap"])
-    plane = common.contact(disc, "rim", Plane((0.0, 0.0), (0.0, 1.0)), p)
-    return _problem(scheme, p, disc, plane, (-p["vx0"] * p["gap"] / p["vy0"], 0.0), allow_unstable)
-
-
-def make_ring(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The ring in a cylinder for one scheme, started. Collective."""
-    common.check(RING, p)
-    if not 0 < p["hole"] < p["R"]:
-        raise ValueError(f"hole must lie between 0 and R = {p['R']} m, but is {p['hole']}")
-    reach = math.hypot(p["x0"], p["y0"]) + p["R"]
-    if not reach <= p["wall"]:
-        size = f"of radius {p['wall']} m, but reaches to {reach:g} m"
-        raise ValueError(f"the ring must lie inside the wall, {size}: change wall, R, x0 or y0")
-    ring = _body(p, p["hole"], p["x0"], p["y0"])
-    wall = common.contact(ring, "rim", Sphere((0.0, 0.0), p["wall"], inside=True), p)
-    return _problem(scheme, p, ring, wall, (0.0, 0.0), allow_unstable)
-
-
-def _body(p: Values, hole: float, x: float, y: float) -> Solid:
-    """The disc, or the ring, around a point. Collective."""
-    if not (p["vx0"] or p["vy0"] or p["spin0"]):
-        raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
-    counts = {name: p[name] for name in ("R", "around", "across")}
-    parameters = {**counts, "hole": hole, "x": x, "y": y}
-    named = mesh.read(mesh.package_mesh("disc.geo"), gdim=2, parameters=parameters)
-    return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
-
-
-def _problem(
-    scheme: str, p: Values, body: Solid, contact: RigidContact, about: Sequence[float], allow_unstable: bool
-) -> Problem:
-    """A case made ready, the body in rigid motion at the start; ``about`` is the point of moments [m]."""
-    h = common.time_step(scheme, p, body, (0.5, 1.0))
-    integrator = find_scheme(scheme).bind(body, h, contact, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, body.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"]))
-    log = MomentumLog(integrator, about)
-    return common.problem(integrator, p, contact.approach(), judge, log, balanced="energy_defect")
-
-
-def judge(run: common.Ended) -> common.Judged:
-    """The numbers of a run, all defects relative, and the laws of momenta and energy. Collective.
-
-    ``angular_momentum_defect`` is the change in the ring, else what the moments of the impulses leave.
-    ``energy_defect`` is that of the scheme's balance, with the work of the internal forces;
-    ``stored_energy_defect`` takes the stored energy instead, at the end, and vanishes with h alone.
-    """
-    log, p = run.log, run.p
-    mass = run.integrator.system.total_mass
-    scale = mass * (math.hypot(p["vx0"], p["vy0"]) + p["R"] * abs(p["spin0"]))
-    energies, work = common.stored(run.result), float(run.result["contact"][-1])
-    kept, had = float(energies[-1]), float(energies[0])
-    moment_defect, drift = float(log.defect[1]) / (p["R"] * scale), log.drift / (p["R"] * scale)
-    results = {
-        "linear_momentum_defect": float(log.defect[0]) / scale,
-        "angular_momentum_defect": drift if "wall" in p else moment_defect,
-        "angular_momentum_change": drift,
-        "moment_defect": moment_defect,
-        "energy_defect": log.worst_residual / had,
-        "stored_energy_defect": (kept - had - work) / had,
-        "energy_lost": 1 - kept / had,
-        "contact_work": work / had,
-        "contact_gain": log.contact_gain / had,
-        **dict(zip(("vx", "vy", "spin"), map(float, final_motion(run.integrator)))),
-        **dict(zip(("impulse_x", "impulse_y"), map(float, log.impulse))),
-        **common.contact_numbers(log),
-    }
-    return results, _laws(results, p, ahead=run.integrator.v_shift == 0)
-
-
-def _laws(results: dict[str, Any], p: Values, ahead: bool) -> list[Verdict]:
-    """What is known of momenta and contact; ``ahead``: normals are those at a forecast position."""
+def laws(results: Results, p: Values, ahead: bool) -> list[Verdict]:
+    """The laws of momenta and contact; ``ahead``: normals are those at a forecast position."""
     axis = "the angular momentum about the axis of the wall is constant (relative, largest change)"
     axis += "; impulses act at the middle of the step, but point to the axis at its forecast" if ahead else ""
     moments = "angular momentum changes by the moments of the impulses where they act"
@@ -152,8 +76,107 @@ def _laws(results: dict[str, Any], p: Values, ahead: bool) -> list[Verdict]:
     return found
 
 
-_DISC_ABOUT = "A soft disc with spin hits a rigid plane with friction: contact alone changes its momenta."
-_RING_ABOUT = "A soft ring bounces inside a rigid circular wall without friction: its angular momentum stays."
-_FORCE = {"force": "midpoint"}
-SPINNING_DISC = Case(DISC, SCHEMES, make_disc, _DISC_ABOUT, drawings.spinning_disc, defaults=_FORCE)
-RING_IN_CYLINDER = Case(RING, SCHEMES, make_ring, _RING_ABOUT, drawings.ring_in_cylinder, defaults=_FORCE)
+def make_body(p: Values, hole: float, x: float, y: float) -> Solid:
+    """The disc, or the ring, around a point. Collective."""
+    if not (p["vx0"] or p["vy0"] or p["spin0"]):
+        raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
+    counts = {name: p[name] for name in ("R", "around", "across")}
+    named = mesh.read(
+        mesh.package_mesh("disc.geo"), gdim=2, parameters={**counts, "hole": hole, "x": x, "y": y}
+    )
+    return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
+
+
+class Spinning(common.SolidCase):
+    """A soft body in rigid motion at the start; all defects are relative.
+
+    ``angular_momentum_defect`` is the change in the ring, else what the moments of the impulses leave.
+    ``energy_defect`` is that of the scheme's balance, with the work of the internal forces;
+    ``stored_energy_defect`` takes the stored energy instead, at the end, and vanishes with h alone.
+    """
+
+    schemes = SCHEMES
+    defaults = {"force": "midpoint"}
+    courants = (0.5, 1.0)
+    balance = "energy_defect"
+
+    def about_point(self, p: Values) -> Sequence[float]:
+        """The point about which moments are taken [m]."""
+        return 0.0, 0.0
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start in rigid motion. Collective."""
+        integrator.start(0.0, setup.body.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"]))
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> MomentumLog:
+        """The log with the momenta. Collective."""
+        return MomentumLog(integrator, self.about_point(p))
+
+    def measure(self, run: Ended) -> Results:
+        """Momenta, impulses, energy and the motion at the end. Collective."""
+        log, p = run.log, run.p
+        scale = run.integrator.system.total_mass * (math.hypot(p["vx0"], p["vy0"]) + p["R"] * abs(p["spin0"]))
+        energies, work = common.stored(run.result), float(run.result["contact"][-1])
+        kept, had = float(energies[-1]), float(energies[0])
+        moment_defect, drift = float(log.defect[1]) / (p["R"] * scale), log.drift / (p["R"] * scale)
+        return {
+            "linear_momentum_defect": float(log.defect[0]) / scale,
+            "angular_momentum_defect": drift if "wall" in p else moment_defect,
+            "angular_momentum_change": drift,
+            "moment_defect": moment_defect,
+            "energy_defect": log.worst_residual / had,
+            "stored_energy_defect": (kept - had - work) / had,
+            "energy_lost": 1 - kept / had,
+            "contact_work": work / had,
+            "contact_gain": log.contact_gain / had,
+            **dict(zip(("vx", "vy", "spin"), map(float, final_motion(run.integrator)))),
+            **dict(zip(("impulse_x", "impulse_y"), map(float, log.impulse))),
+            **log.numbers(*CONTACT),
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """The laws of momenta and contact."""
+        return laws(run.results, run.p, ahead=run.integrator.v_shift == 0)
+
+
+class SpinningDisc(Spinning):
+    """The disc and the plane y = 0."""
+
+    parameters = DISC
+    about = "A soft disc with spin hits a rigid plane with friction: contact alone changes its momenta."
+    drawing = drawings.spinning_disc
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Disc and plane. Collective."""
+        if not p["vy0"] < 0:
+            raise ValueError(f"vy0 must be negative [m/s], towards the plane, but is {p['vy0']}")
+        disc = make_body(p, 0.0, 0.0, p["R"] + p["gap"])
+        plane = common.contact(disc, "rim", Plane((0.0, 0.0), (0.0, 1.0)), p)
+        return Setup(system=disc, contact=plane, record=plane.approach())
+
+    def about_point(self, p: Values) -> Sequence[float]:
+        """Where a rigid disc would touch the plane [m]."""
+        return -p["vx0"] * p["gap"] / p["vy0"], 0.0
+
+
+class RingInCylinder(Spinning):
+    """The ring and the wall around it."""
+
+    parameters = RING
+    about = "A soft ring bounces inside a rigid circular wall without friction: its angular momentum stays."
+    drawing = drawings.ring_in_cylinder
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Ring and wall. Collective."""
+        if not 0 < p["hole"] < p["R"]:
+            raise ValueError(f"hole must lie between 0 and R = {p['R']} m, but is {p['hole']}")
+        reach = math.hypot(p["x0"], p["y0"]) + p["R"]
+        if not reach <= p["wall"]:
+            size = f"of radius {p['wall']} m, but reaches to {reach:g} m"
+            raise ValueError(f"the ring must lie inside the wall, {size}: change wall, R, x0 or y0")
+        ring = make_body(p, p["hole"], p["x0"], p["y0"])
+        wall = common.contact(ring, "rim", Sphere((0.0, 0.0), p["wall"], inside=True), p)
+        return Setup(system=ring, contact=wall, record=wall.approach())
+
+
+SPINNING_DISC, RING_IN_CYLINDER = SpinningDisc(), RingInCylinder()

@@ -25,13 +25,13 @@ from dolfinx import fem
 from numpy.typing import NDArray
 
 from .... import parallel
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ....systems.system import PointMasses
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
 from . import common
 
@@ -72,52 +72,9 @@ def make_block(p: Values) -> Solid:
     return common.elastic(block, p, degree=p["degree"])
 
 
-def start(scheme: str, block: Solid, h: float, p: Values, allow_unstable: bool = False) -> Integrator:
-    """The scheme with the block at the wave's largest displacement. Collective."""
-    integrator = find_scheme(scheme).bind(block, h, None, p, allow_unstable=allow_unstable)
-    integrator.start(p["amplitude"] * wave_field(block, p), 0.0)
-    return integrator
-
-
 def wave_field(block: Solid, p: Values) -> NDArray:
     """The mode with A = 1 at the nodes, shape (size,)."""
     return np.stack(mode(block.x.T, math.pi / p["side"], np)[: p["dimension"]], axis=1).ravel()
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    common.check(PARAMETERS, p)
-    n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
-    if not (2 <= n <= 100 and n == int(n)):
-        raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
-    period = 2 * math.pi / frequency(p)
-    p = {**p, "elements": int(n), "t_end": p["t_end"] or period}
-    block = make_block(p)
-    critical = block.critical_time_step()
-    h = p["h"] or whole_step(p["t_end"], p["courant"] * critical)
-    courant = h / critical if p["h"] else p["courant"]
-    integrator = start(scheme, block, h, p, allow_unstable)
-    unstable = integrator.beyond_limit or (find_scheme(scheme).explicit and courant > 1)
-
-    def judge(run: common.Ended) -> common.Judged:
-        displacement, strain = errors(integrator, scheme, p)
-        found = {"period": period, "error_displacement": displacement, "error_energy": strain}
-        if unstable:
-            return found, []
-        found |= orders(scheme, {**p, "courant": courant})
-        degree, in_time = p["degree"], 2.0 if p.get("theta", 0.5) == 0.5 else 1.0
-        space = f"order in space of the %s of Q{degree} in the %s norm: degree%s"
-        rows = (
-            (space % ("displacement", "L2", " + 1"), "order_space", degree + 1, TOLERANCE_SPACE),
-            (space % ("strain", "energy", ""), "order_energy", degree, TOLERANCE_SPACE),
-            ("order in time", "order_time", in_time, TOLERANCE_TIME),
-        )
-        return found, [Verdict.equal(words, found[name], *bounds) for words, name, *bounds in rows]
-
-    edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
-    made = common.problem(integrator, p, block.rows(np.flatnonzero(edge)), judge)
-    made.effective = {**made.effective, "elements": p["elements"]}
-    return made
 
 
 def whole_step(t_end: float, most: float) -> float:
@@ -132,7 +89,7 @@ def errors(integrator: Integrator, scheme: str, p: Values) -> tuple[float, float
 
 
 def oscillation(scheme: str, steps: int, h: float, p: Values) -> float:
-    """What the scheme makes of ``cos(wt)`` after so many steps: an oscillator of frequency w alone."""
+    """Answer of the scheme to ``cos(wt)`` after so many steps: an oscillator of frequency w alone."""
     oscillator = find_scheme(scheme).bind(PointMasses(1.0, stiffness=[[frequency(p) ** 2]]), h, None, p)
     oscillator.start(1.0, 0.0)
     for _ in range(steps):
@@ -187,10 +144,67 @@ def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
     """A run of its own to ``t_end``, with so many parts of the step of ``courant``. Collective."""
     block = make_block(p)
     h = whole_step(t_end, p["courant"] * block.critical_time_step()) / parts
-    integrator, nothing = start(scheme, block, h, p), block.rows(np.zeros(0, np.int32))
-    simulate(integrator, t_end=t_end, record=nothing, energies=False, progress=False)
+    setup, given = Setup(system=block), {**p, "h": h}
+    integrator, nothing = WAVE_BLOCK.bind(find_scheme(scheme), setup, given, False), np.zeros(0, np.int32)
+    WAVE_BLOCK.start(integrator, setup, given)
+    rows = block.rows(nothing)
+    simulate(integrator, t_end=t_end, record=rows, energies=False, progress=False)
     return integrator
 
 
-_ABOUT = "A standing shear wave in an elastic block shows the orders of convergence in space and in time."
-WAVE_BLOCK = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.wave_block)
+class WaveBlock(common.SolidCase):
+    """The block, a corner at the origin."""
+
+    parameters = PARAMETERS
+    about = "A standing shear wave in an elastic block shows the orders of convergence in space and in time."
+    drawing = drawings.wave_block
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters with the number of elements."""
+        found = super().settled(p, scheme)
+        n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
+        if not (2 <= n <= 100 and n == int(n)):
+            raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
+        return {**found, "elements": int(n), "t_end": p["t_end"] or 2 * math.pi / frequency(p)}
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """The block; the nodes of an edge are recorded. Collective."""
+        block = make_block(p)
+        edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
+        return Setup(system=block, record=block.rows(np.flatnonzero(edge)))
+
+    def time_step(self, p: Values, scheme: Scheme, setup: Setup) -> float:
+        """``h``, or the largest step that ends at ``t_end`` [s]; ``courant`` is of central differences."""
+        return p["h"] or whole_step(p["t_end"], p["courant"] * setup.body.critical_time_step())
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at the largest displacement. Collective."""
+        integrator.start(p["amplitude"] * wave_field(setup.body, p), 0.0)
+
+    def measure(self, run: Ended) -> Results:
+        """Errors after the run, and the orders of a stable scheme. Collective."""
+        displacement, strain = errors(run.integrator, run.scheme, run.p)
+        period = 2 * math.pi / frequency(run.p)
+        found = {"period": period, "error_displacement": displacement, "error_energy": strain}
+        critical = run.setup.body.critical_time_step()
+        courant = run.p["h"] / critical if run.given["h"] else run.given["courant"]
+        unstable = find_scheme(run.scheme).explicit and courant > 1
+        if unstable or run.integrator.beyond_limit:
+            return found
+        return {**found, **orders(run.scheme, {**run.p, "courant": courant})}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the orders are those of the elements and of the scheme."""
+        if "order_time" not in run.results:
+            return []
+        degree, in_time = run.p["degree"], 2.0 if run.p.get("theta", 0.5) == 0.5 else 1.0
+        space = f"order in space of the %s of Q{degree} in the %s norm: degree%s"
+        rows = (
+            (space % ("displacement", "L2", " + 1"), "order_space", degree + 1, TOLERANCE_SPACE),
+            (space % ("strain", "energy", ""), "order_energy", degree, TOLERANCE_SPACE),
+            ("order in time", "order_time", in_time, TOLERANCE_TIME),
+        )
+        return [Verdict.equal(words, run.results[name], *bounds) for words, name, *bounds in rows]
+
+
+WAVE_BLOCK = WaveBlock()

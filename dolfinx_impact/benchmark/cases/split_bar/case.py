@@ -16,20 +16,20 @@ from .... import mesh, parallel
 from ....algebra.operators import SparseRows
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
-from ....integrators import CDLagrange, Integrator, Option, find_scheme
+from ....integrators import CDLagrange, Integrator, Option, Scheme, find_scheme
 from ....integrators.hati import HATI
-from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.observer import ObserverLike
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
+from ...run_log import RunLog
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
-from ..impacting_bar.case import Results, histories
+from ..impacting_bar.case import histories
 
 #: Courant number and end time [s] unless given, by load.
 USUAL = {"none": (0.8, 1.6e-4), "pulse": (0.08, 1.5e-3)}
@@ -55,51 +55,11 @@ STUDY_STEPS = 20_000
 ERRORS = {"error_u": "u", "error_v": "v_t"}  #: Errors by name, and the history whose error each is.
 
 
-def settled(p: Values) -> dict[str, Any]:
-    """The parameters with all that depends on the load; ValueError for values of no divided bar."""
-    check(PARAMETERS, p)
-    count, explicit = p["elements"], p["explicit_elements"]
-    if not 1 <= explicit < count:
-        allowed = f"1 to {count - 1} of the {count} elements, so that both parts have some"
-        raise ValueError(f"explicit_elements must be {allowed}, but is {explicit}")
-    transit, (courant, t_end) = p["length"] / count / impacting_bar.exact(p).wave_speed, USUAL[p["load"]]
-    courant = p["h"] / transit if p["h"] is not None else p["courant"] or courant
-    found = {"h": p["h"] or courant * transit, "courant": courant, "t_end": p["t_end"] or t_end}
-    return {**p, **found, "v0": 0.0 if p["load"] == "pulse" else p["v0"]}
-
-
 def pulse(t: Any) -> Any:
     """Force on the tip at the times ``t`` [s], along +x [N]."""
     t = np.asarray(t, dtype=np.float64)
     inside = (t >= 0) & (t <= PULSE_DURATION)
     return np.where(inside, PULSE_FORCE * np.sin(np.pi * t / PULSE_DURATION) ** 2, 0.0)
-
-
-def build(p: Values, divided: bool) -> tuple[tuple[Solid, ...], RigidContact | None]:
-    """Explicit and implicit part, or the whole bar, and the wall of the first. Collective."""
-    parameters = {name: p[name] for name in ("length", "elements", "explicit_elements")}
-    named = mesh.read(mesh.package_mesh("split_bar.geo"), gdim=1, parameters=parameters)
-    loaded = p["load"] == "pulse"
-    bar = partial(Solid, named, density=p["rho"], law=LinearElastic(p["E"]), cross_section=p["area"])
-    push: Any = {"tip": ([1 / p["area"]], pulse)} if loaded else None
-    first = bar(cells="explicit" if divided else None, traction=push)
-    bodies = (first, bar(cells="implicit")) if divided else (first,)
-    if loaded:
-        return bodies, None
-    closed = {"gap_tolerance": p["gap_tolerance"], "touching": p.get("touching", True)}
-    return bodies, RigidContact(first, "tip", Plane([-p["gap"]], [1.0]), **closed)
-
-
-def rows(integrator: Integrator, bodies: tuple[Solid, ...], p: Values) -> SparseRows:
-    """Tip and both copies of the interface, towards the wall or in the direction of the pulse. Collective."""
-    places = [(bodies[0], "tip"), (bodies[0], "interface"), (bodies[-1], "interface")]
-    parts = [body.rows(body.nodes(name)) for body, name in places]
-    if isinstance(integrator, HATI):
-        parts[2] = integrator.coarse_rows(parts[2])
-    which = np.repeat(np.arange(3), [part.count for part in parts])
-    sign = 1.0 if p["load"] == "pulse" else -1.0
-    dofs, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("dofs", "weights"))
-    return SparseRows(dofs, sign * weights, which[:, None], [LABELS[i] for i in which])
 
 
 class SplitLog(RunLog):
@@ -115,7 +75,7 @@ class SplitLog(RunLog):
         self._last = _interface(integrator) if self._equal else ()
 
     def observers(self) -> list[ObserverLike]:
-        """What a run needs to keep this log."""
+        """Observers that keep this log."""
         return [self, self.after_step] if isinstance(self._integrator, HATI) else [self]
 
     def after_step(self, integrator: Any) -> None:
@@ -145,77 +105,19 @@ def _interface(integrator: Any) -> tuple[NDArray, ...]:
     return fine.v[at] - fine.v_before[at], integrator.multipliers.copy()
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    p, chosen = settled(p), find_scheme(scheme)
-    bodies, wall = build(p, chosen.divided)
-    system = (bodies[0], bodies[1]) if chosen.divided else bodies[0]
-    integrator = chosen.bind(system, p["h"], wall, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, -p["v0"])
-    log = SplitLog(integrator)
-
-    def judge(result: Result) -> tuple[Results, list[Verdict]]:
-        results = measure(result, log, integrator, p)
-        return results, verdicts(results, result, integrator, p)
-
-    dofs = int(parallel.total(bodies[0].comm, np.count_nonzero(sum(b.active for b in bodies))))
-    effective = {name: p[name] for name in ("h", "courant", "t_end", "v0")}
-    study = partial(ratio_verdicts, p) if chosen.divided else list
-    return Problem(integrator, p["t_end"], rows(integrator, bodies, p), log, judge, dofs, effective, study)
-
-
-def measure(result: Result, log: SplitLog, integrator: Integrator, p: Values) -> Results:
-    """The numbers of a run; None for what it does not have. Collective."""
-    critical = integrator.system.critical_time_step()
-    return {
-        **impacting_bar.measure(result, log, integrator, {**p, "dimension": 1}, critical),
-        "h": p["h"],
-        "velocity_jump": log.jump,
-        "interface_energy": float(result["interface"][-1]),
-        "interface_formula_gap": log.formula_gap(result),
-        **reference_errors(result, integrator, p),
-    }
-
-
 def reference_errors(result: Result, integrator: Integrator, p: Values) -> dict[str, float | None]:
     """Errors (94) of the tip against the undivided explicit bar, if it moves and is stable. Collective."""
     if p["courant"] > 1 + 1e-6:
         return dict.fromkeys(ERRORS)
-    (bar,), wall = build(p, divided=False)
-    explicit, end = CDLagrange(bar, p["h"], contact=wall), result.steps * p["h"]
+    setup = SPLIT_BAR.build(p)
+    explicit, end = CDLagrange(setup.body, p["h"], contact=setup.contact), result.steps * p["h"]
     explicit.start(0.0, -p["v0"])
-    record, every = rows(explicit, (bar,), p), integrator.substeps
+    record, every = SPLIT_BAR.record(explicit, setup, p), integrator.substeps
     true = simulate(explicit, t_end=end, record=record, energies=False, every=every, progress=False)
     if not true["u"][:, 0].any():
         return dict.fromkeys(ERRORS)
     at = np.rint(result["t"] / integrator.dt).astype(np.intp)
     return {error: norm35(result[name][:, 0], true[name][at, 0]) for error, name in ERRORS.items()}
-
-
-def verdicts(results: Results, result: Result, integrator: Integrator, p: Values) -> list[Verdict]:
-    """What the paper says of the interface and of the impact, decided from the run."""
-    found = []
-    if integrator.balance().closes:
-        found.append(balance_verdict(results["balance_residual"], 1e-11, result.steps))
-    if isinstance(integrator, HATI):
-        # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
-        scale = p["v0"] or float(np.max(np.abs(result["v_t"])))
-        if scale > 0:
-            unit = "v0" if p["v0"] else "the largest speed"
-            words = f"velocities are continuous at coarse times (jump over {unit})"
-            found.append(Verdict.below(words, results["velocity_jump"] / scale, 1e-13))
-        if integrator.ratio == 1:
-            words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
-            found.append(Verdict.below(words, results["interface_formula_gap"], 1e-12))
-        elif whole(p):
-            words = "the interface dissipates: its energy at the end over the largest kinetic one"
-            taken = results["interface_energy"] / float(np.max(result["kinetic"]))
-            found.append(Verdict(words, taken, 0.0, 1e-12, taken <= 1e-12))
-    # A coarse step within which waves cross several elements damps the impact.
-    small = integrator.substeps * p["courant"] <= 1 + 1e-6
-    if p["load"] == "none" and whole(p) and small:
-        found.append(impacting_bar.impulse_verdict(results))
-    return found
 
 
 def whole(p: Values) -> bool:
@@ -231,15 +133,108 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
         return []
     found = []
     for ratio in RATIOS[p["load"]]:
-        problem = make("hati", {**p, "ratio": ratio})
+        problem = SPLIT_BAR.make("hati", {**p, "ratio": ratio})
         found.append([*reference_errors(histories(problem), problem.integrator, p).values()])
     rises = np.sum(np.diff(np.array(found, dtype=np.float64), axis=0) >= 0, axis=0)
     words = f"of the tip falls as the ratio does, {', '.join(map(str, RATIOS[p['load']]))} (rises)"
     return [Verdict.below(f"{name} {words}", int(n), 0) for name, n in zip(ERRORS, rises)]
 
 
-_ABOUT = (
-    "A bar is divided along its length: explicit with small steps at the tip that hits a wall, "
-    "implicit with large steps elsewhere. The interface must not disturb the waves."
-)
-SPLIT_BAR = Case(PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.split_bar)
+def interface_verdicts(run: Ended) -> list[Verdict]:
+    """Continuity and energy of the interface of HATI."""
+    p, results = run.p, run.results
+    # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
+    scale, rows = p["v0"] or float(np.max(np.abs(run.result["v_t"]))), list[Verdict]()
+    if scale > 0:
+        unit = "v0" if p["v0"] else "the largest speed"
+        words = f"velocities are continuous at coarse times (jump over {unit})"
+        rows.append(Verdict.below(words, results["velocity_jump"] / scale, 1e-13))
+    if run.integrator.ratio == 1:
+        words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
+        rows.append(Verdict.below(words, results["interface_formula_gap"], 1e-12))
+    elif whole(p):
+        words = "the interface dissipates: its energy at the end over the largest kinetic one"
+        taken = results["interface_energy"] / float(np.max(run.result["kinetic"]))
+        rows.append(Verdict(words, taken, 0.0, 1e-12, taken <= 1e-12))
+    return rows
+
+
+class SplitBar(Case):
+    """Explicit and implicit part, or the whole bar, and the wall of the first."""
+
+    parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
+    about = (
+        "A bar is divided along its length: explicit with small steps at the tip that hits a wall, "
+        "implicit with large steps elsewhere. The interface must not disturb the waves."
+    )
+    drawing = drawings.split_bar
+    balance_limits = (1e-11, 1e-11)
+    log_type = SplitLog
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters with all that depends on the load; ValueError for values of no divided bar."""
+        found = super().settled(p, scheme)
+        count, explicit = p["elements"], p["explicit_elements"]
+        if not 1 <= explicit < count:
+            allowed = f"1 to {count - 1} of the {count} elements, so that both parts have some"
+            raise ValueError(f"explicit_elements must be {allowed}, but is {explicit}")
+        courant, t_end = USUAL[p["load"]]
+        found |= {"courant": p["courant"] or courant, "t_end": p["t_end"] or t_end}
+        return {**found, "v0": 0.0 if p["load"] == "pulse" else p["v0"]}
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Parts and wall; the step is a part of (length of an element) / c. Collective."""
+        sizes = {name: p[name] for name in ("length", "elements", "explicit_elements")}
+        named = mesh.read(mesh.package_mesh("split_bar.geo"), gdim=1, parameters=sizes)
+        loaded, law = p["load"] == "pulse", LinearElastic(p["E"])
+        bar = partial(Solid, named, density=p["rho"], law=law, cross_section=p["area"])
+        push: Any = {"tip": ([1 / p["area"]], pulse)} if loaded else None
+        first = bar(cells="explicit" if scheme.divided else None, traction=push)
+        plane = Plane([-p["gap"]], [1.0])
+        wall = None if loaded else RigidContact(first, "tip", plane, **contact_law(p))
+        transit = p["length"] / p["elements"] / impacting_bar.exact(p).wave_speed
+        system = (first, bar(cells="implicit")) if scheme.divided else first
+        return Setup(system=system, contact=wall, critical=transit)
+
+    def record(self, integrator: Integrator, setup: Setup, p: Values) -> SparseRows:
+        """Tip and both copies of the interface, towards the wall or along the pulse. Collective."""
+        last = setup.system[-1] if isinstance(setup.system, tuple) else setup.system
+        places = ((setup.body, "tip"), (setup.body, "interface"), (last, "interface"))
+        parts = [body.rows(body.nodes(name)) for body, name in places]
+        if isinstance(integrator, HATI):
+            parts[2] = integrator.coarse_rows(parts[2])
+        which = np.repeat(np.arange(3), [part.count for part in parts])
+        sign = 1.0 if p["load"] == "pulse" else -1.0
+        dofs, weights = (np.concatenate([getattr(x, name) for x in parts]) for name in ("dofs", "weights"))
+        return SparseRows(dofs, sign * weights, which[:, None], [LABELS[i] for i in which])
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start towards the wall. Collective."""
+        integrator.start(0.0, -p["v0"])
+
+    def measure(self, run: Ended) -> Results:
+        """The numbers of a bar and of the interface; None for what it does not have. Collective."""
+        return {
+            **impacting_bar.measured(run, impacting_bar.exact(run.p).impulse),
+            "critical_time_step": run.integrator.system.critical_time_step(),
+            "velocity_jump": run.log.jump,
+            "interface_energy": float(run.result["interface"][-1]),
+            "interface_formula_gap": run.log.formula_gap(run.result),
+            **reference_errors(run.result, run.integrator, run.p),
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """The interface of HATI, and the impulse of the impact."""
+        found = interface_verdicts(run) if isinstance(run.integrator, HATI) else []
+        # A coarse step within which waves cross several elements damps the impact.
+        small = run.integrator.substeps * run.p["courant"] <= 1 + 1e-6
+        if run.p["load"] == "none" and whole(run.p) and small:
+            found.append(impacting_bar.impulse_verdict(run.results))
+        return found
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """Errors of HATI as its ratio falls. Collective."""
+        return ratio_verdicts(problem.p) if find_scheme(problem.scheme).divided else []
+
+
+SPLIT_BAR = SplitBar()

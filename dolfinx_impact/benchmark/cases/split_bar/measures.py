@@ -33,7 +33,8 @@ def taken(run: Run) -> float:
 
 def made(runs: Runs, **settings: Any) -> Any:
     """HATI on the split bar, started, as the run with these settings has it."""
-    return case.make(runs.scheme(SCHEME), runs(CASE, SCHEME, **settings).summary["parameters"]).integrator
+    parameters = runs(CASE, SCHEME, **settings).summary["parameters"]
+    return case.SPLIT_BAR.make(runs.scheme(SCHEME), parameters).integrator
 
 
 class Seam:
@@ -80,7 +81,7 @@ class Printed(HATIBalance):
 
 
 def residual_as_printed(runs: Runs, ratio: int) -> float:
-    """What the balance (91) leaves with (93) as it is printed, over the largest energy."""
+    """Residual of the balance (91) with (93) as it is printed, over the largest energy."""
     integrator = made(runs, ratio=ratio, courant=COURANT)
     end, printed = 160 * integrator.dt / ratio, Printed(integrator)
     found = simulate(integrator, t_end=end, observers=[printed], progress=False)

@@ -11,15 +11,14 @@ from .... import parallel
 from ....contact.surfaces import SurfaceContact
 from ....integrators import Integrator
 from ....systems.solid import Solid
-from ...case import Values
+from ...case import Values, contact_law
 
 UPPER, LOWER = "upper/boundary", "lower/boundary"
 
 
 def contact(body: Solid, p: Values) -> SurfaceContact:
     """Contact of both parts with the parameters of a run. Collective."""
-    laws = {name: p[name] for name in ("restitution", "friction", "touching") if name in p}
-    return SurfaceContact(body, UPPER, LOWER, gap_tolerance=p["gap_tolerance"], **laws)
+    return SurfaceContact(body, UPPER, LOWER, **contact_law(p))
 
 
 def momenta(s: Integrator) -> NDArray:

@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .... import parallel
-from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.surfaces import SurfaceContact
-from ....integrators import find_scheme
+from ....integrators import Integrator, Scheme
 from ....mesh import join
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Values, contact_law
 from ..solids import common, sliding_block
-from ..solids.sliding_block import PARAMETERS, TRANSITS, axes, transit
+from ..solids.sliding_block import Sliding, SlidingBlock, axes
 
 #: Length of the incline beyond the block on both sides, and its depth, over the block's length and height.
 _BEYOND, _DEPTH = 0.55, 0.5
@@ -25,9 +24,9 @@ _BEYOND, _DEPTH = 0.55, 0.5
 _FINER = 1.3
 
 
-def build(p: Values) -> tuple[Solid, Solid]:
+def bodies(p: Values) -> tuple[Solid, Solid]:
     """The block alone, and block and incline as one body, tilted. Collective."""
-    block = sliding_block.build(p)
+    block = sliding_block.make_block(p)
     beyond, depth = _BEYOND * p["length"], _DEPTH * p["height"]
     across = max(1, round(_FINER * p["elements"] / p["height"] * (p["length"] + 2 * beyond)))
     corners, kind = [[-beyond, -depth], [p["length"] + beyond, 0.0]], getattr(dmesh.CellType, p["cell"])
@@ -47,24 +46,25 @@ def _on_both(block: Solid, body: Solid, u: NDArray) -> NDArray:
     return found.ravel()
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started; it records how far each node is down the plane. Collective."""
-    block, body = build(p)
-    laws = {"friction": p["friction"], "gap_tolerance": p["gap_tolerance"]}
-    contact = SurfaceContact(body, "block/bottom", "incline/boundary", **laws)
-    h = common.time_step(scheme, p, block)
-    integrator = find_scheme(scheme).bind(body, h, contact, p, allow_unstable=allow_unstable)
-    integrator.start(_on_both(block, body, sliding_block.equilibrium(block, p)), 0.0, allow_penetration=True)
-    nodes = np.flatnonzero(body._nodes_in("block")[: body.owned // 2])
-    # The nodes of the bottom come first.
-    order = coordinate_order((body.x[nodes, :2] @ axes(p).T)[:, ::-1], block.length)
-    down = np.tile(axes(p)[0], (nodes.size, 1))
-    record = SparseRows(2 * nodes[:, None] + np.arange(2), down, order, ["down the plane"] * nodes.size)
-    masses = parallel.gather_rows(body.comm, body.mass[2 * nodes])[record.sorting(body.comm)]
-    bottom = int(parallel.total(body.comm, body.nodes("block/bottom").size))
-    p = {**p, "t_end": p["t_end"] or TRANSITS * transit(p)}
-    return common.problem(integrator, p, record, lambda run: sliding_block.judge(run, masses, bottom))
+class MeshedIncline(SlidingBlock):
+    """The block on the meshed incline; steps are those of the block alone."""
+
+    about = "An elastic block on a meshed incline with friction slides by g (sin α - μ cos α), or not at all."
+    drawing = drawings.meshed_incline
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Sliding:
+        """Block and incline. Collective."""
+        block, body = bodies(p)
+        contact = SurfaceContact(body, "block/bottom", "incline/boundary", **contact_law(p))
+        nodes = np.flatnonzero(body._nodes_in("block")[: body.owned // 2])
+        bottom = int(parallel.total(body.comm, body.nodes("block/bottom").size))
+        critical = block.critical_time_step()
+        return Sliding.of(body, nodes, p, block=block, contact=contact, bottom=bottom, critical=critical)
+
+    def start(self, integrator: Integrator, setup: Sliding, p: Values) -> None:
+        """Start in the equilibrium of the block alone. Collective."""
+        u = _on_both(setup.block, setup.body, sliding_block.equilibrium(setup.block, p))
+        integrator.start(u, 0.0, allow_penetration=True)
 
 
-_ABOUT = "An elastic block on a meshed incline with friction slides by g (sin α - μ cos α), or not at all."
-MESHED_INCLINE = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.meshed_incline)
+MESHED_INCLINE = MeshedIncline()

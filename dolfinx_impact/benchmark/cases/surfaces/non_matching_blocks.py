@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 
 from .... import parallel
 from ....contact.bound import DofBound
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.delassus_iterated import IteratedDelassus
 from ....materials import LinearElastic
 from ....mesh import join
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, RunLog, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
+from ...run_log import CONTACT, RunLog
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
@@ -50,8 +51,6 @@ PARAMETERS = {
     "delassus": Option("full", "-", "operator; diagonal: the negative control", ("full", "diagonal")),
     **common.times(0.7, 1.8e-4),
 }
-#: Parameters of schemes, as for two bars.
-DEFAULTS = {"theta": 1.0, "mass": "lumped"}
 
 
 def axes(p: Values) -> NDArray:
@@ -64,9 +63,8 @@ def axes(p: Values) -> NDArray:
     return first @ second
 
 
-def build(p: Values) -> Solid:
-    """Both blocks; a ValueError unless the parameters describe some. Collective."""
-    common.check(PARAMETERS, p)
+def make_blocks(p: Values) -> Solid:
+    """Both blocks. Collective."""
     n, width, half, parts = p["dimension"], math.sqrt(p["area"]), p["gap"] / 2, {}
     for name, start in (("upper", half), ("lower", -half - p["length"])):
         low = [-width / 2] * (n - 1) + [start]
@@ -142,51 +140,67 @@ def bar_gaps(scheme: str, p: Values, h: float, steps: int) -> NDArray:
     return np.array(gaps)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    body = build(p)
-    h, axis = common.time_step(scheme, p, body), axes(p)[:, -1]
-    contact = surfaces.contact(body, p)
-    integrator: Any = find_scheme(scheme).bind(body, h, contact, p, allow_unstable=allow_unstable)
-    if p["delassus"] == "diagonal":
-        if not integrator.explicit:
-            raise ValueError("delassus=diagonal is a control for explicit schemes: take cd-lagrange, or full")
-        integrator._response = DiagonalDelassus(integrator)
-    v = body.rigid_velocity(p["v0"] * axis, cells="lower") - body.rigid_velocity(
-        p["v0"] * axis, cells="upper"
+class NonMatchingBlocks(common.SolidCase):
+    """Both blocks as one body."""
+
+    parameters = PARAMETERS
+    about = (
+        "Two blocks of different meshes, turned by any angle, fly against each other: they move as two bars "
+        "do."
     )
-    integrator.start(0.0, v)
-    record = body.rows(body.nodes(surfaces.UPPER)[:0])
-    return common.problem(integrator, p, record, lambda run: judge(scheme, run), BlockLog(integrator, axis))
+    drawing = drawings.non_matching_blocks
+    defaults = {"theta": 1.0, "mass": "lumped"}  # as for two bars
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Blocks and their contact. Collective."""
+        body = make_blocks(p)
+        return Setup(system=body, contact=surfaces.contact(body, p))
+
+    def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
+        """The scheme, perhaps with the negative control. Collective."""
+        integrator: Any = super().bind(scheme, setup, p, allow_unstable)
+        if p["delassus"] == "diagonal":
+            if not integrator.explicit:
+                control = "delassus=diagonal is a control for explicit schemes"
+                raise ValueError(f"{control}: take cd-lagrange, or full")
+            integrator._response = DiagonalDelassus(integrator)
+        return integrator  # type: ignore[no-any-return]
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start towards each other. Collective."""
+        body, v = setup.body, p["v0"] * axes(p)[:, -1]
+        lower, upper = (body.rigid_velocity(v, cells=name) for name in ("lower", "upper"))
+        integrator.start(0.0, lower - upper)
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> BlockLog:
+        """The log with the mean gaps. Collective."""
+        return BlockLog(integrator, axes(p)[:, -1])
+
+    def measure(self, run: Ended) -> Results:
+        """The blocks beside the bars. Collective."""
+        p, log, energy = run.p, run.log, common.stored(run.result)
+        gaps = np.array(log.gaps)
+        bars = bar_gaps(run.scheme, p, p["h"], gaps.size - 1)
+        return {
+            **log.numbers(*CONTACT),
+            "deviation": float(np.abs(gaps - bars).max()) / p["gap"],
+            "lateral_velocity": log.lateral / p["v0"],
+            "energy_lost": 1 - float(energy[-1] / energy[0]),
+            "sweeps_max": int(log.sweeps),
+            "condition_max": log.condition,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the blocks move as the bars."""
+        results, below = run.results, Verdict.below
+        if run.p["delassus"] == "diagonal" or run.p["nu"] != 0:
+            return []
+        return [
+            below("the mean gap is that of the bars (over the gap)", results["deviation"], 1e-10),
+            below("no node moves sideways (over v0)", results["lateral_velocity"], 1e-11),
+            below("the condition number of the scaled H is small", results["condition_max"], 3.0),
+            below("the contact problem takes few products", results["sweeps_max"], 60),
+        ]
 
 
-def judge(scheme: str, run: common.Ended) -> common.Judged:
-    """The blocks beside the bars. Collective."""
-    p, log, s = run.p, run.log, run.integrator
-    gaps = np.array(log.gaps)
-    bars = bar_gaps(scheme, p, s.dt, gaps.size - 1)
-    energy = common.stored(run.result)
-    results = {
-        **common.contact_numbers(log),
-        "deviation": float(np.abs(gaps - bars).max()) / p["gap"],
-        "lateral_velocity": log.lateral / p["v0"],
-        "energy_lost": 1 - float(energy[-1] / energy[0]),
-        "sweeps_max": int(log.sweeps),
-        "condition_max": log.condition,
-    }
-    if p["delassus"] == "diagonal" or p["nu"] != 0:
-        return results, []
-    return results, [
-        Verdict.below("the mean gap is that of the bars (over the gap)", results["deviation"], 1e-10),
-        Verdict.below("no node moves sideways (over v0)", results["lateral_velocity"], 1e-11),
-        Verdict.below("the condition number of the scaled H is small", results["condition_max"], 3.0),
-        Verdict.below("the contact problem takes few products", results["sweeps_max"], 60),
-    ]
-
-
-_ABOUT = (
-    "Two blocks of different meshes, turned by any angle, fly against each other: they move as two bars do."
-)
-NON_MATCHING_BLOCKS = Case(
-    PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.non_matching_blocks, defaults=DEFAULTS
-)
+NON_MATCHING_BLOCKS = NonMatchingBlocks()

@@ -7,17 +7,16 @@ of the discs never grows.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .... import mesh, parallel
-from ....integrators import Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import Case, Problem, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values
+from ...run_log import CONTACT, RunLog
 from ...verdict import Verdict
 from ..solids import common
 from . import common as surfaces
@@ -40,9 +39,8 @@ PARAMETERS = {
 _FLIGHT = 0.08
 
 
-def build(p: Values) -> Solid:
+def make_discs(p: Values) -> Solid:
     """The discs, so far apart that circles would touch after 0.08 of radius / v0 times 0.15. Collective."""
-    common.check(PARAMETERS, p)
     if not p["offset"] < 2 * p["radius"]:
         raise ValueError(f"offset must be below two radii, or the discs pass by, but is {p['offset']}")
     apart = math.sqrt(4 * p["radius"] ** 2 - p["offset"] ** 2) / 2 + _FLIGHT * 0.15 * p["radius"]
@@ -56,47 +54,60 @@ def build(p: Values) -> Solid:
     return Solid(mesh.join(discs), density=p["rho"], law=law)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    body = build(p)
-    h = common.time_step(scheme, p, body)
-    integrator = find_scheme(scheme).bind(
-        body, h, surfaces.contact(body, p), p, allow_unstable=allow_unstable
-    )
-    parts = [
-        body.rigid_velocity((0.0, v), cells=name) for name, v in (("upper", -p["v0"]), ("lower", p["v0"]))
-    ]
-    integrator.start(0.0, parts[0] + parts[1])
-    before = surfaces.momenta(integrator)
-    record = body.rows(body.nodes(surfaces.UPPER)[:0])
-    return common.problem(integrator, p, record, lambda run: judge(run, before))
+class DiscLog(RunLog):
+    """The log with the momenta at the start, ``before``."""
+
+    def __init__(self, integrator: Integrator) -> None:
+        super().__init__(integrator)
+        self.before = surfaces.momenta(integrator)
 
 
-def judge(run: common.Ended, before: NDArray) -> common.Judged:
-    """Momenta and energies. Collective."""
-    p, s, energy = run.p, run.integrator, common.stored(run.result)
-    body: Any = s.system
-    change = np.abs(surfaces.momenta(s) - before)
-    scale = parallel.total(body.comm, float(np.sum(body.mass)) / 2) * p["v0"]
-    results = {
-        **common.contact_numbers(run.log),
-        "linear_momentum_defect": float(change[:2].max()) / scale,
-        "angular_momentum_defect": float(change[2]) / (scale * p["radius"]),
-        "energy_ratio": float(energy[-1] / energy[0]),
-        "energy_max": float(energy.max() / energy[0]),
-        "velocity_upper": surfaces.mean_velocity(s, "upper").tolist(),
-    }
-    # Friction across the penetration has a torque, and so has L of a forecast position.
-    angular = 1e-12 if p["friction"] == 0 and s.explicit else 1e-3
-    found = [
-        Verdict.below("the linear momentum stays (over sum m |v|)", results["linear_momentum_defect"], 1e-12),
-        Verdict.below("the angular momentum stays (over that)", results["angular_momentum_defect"], angular),
-    ]
-    if p["restitution"] == 0 or p["friction"] == 0:
-        words = "the energy of the discs never grows (over that at the start)"
-        found.append(Verdict.below(words, results["energy_max"] - 1.0, 1e-4))
-    return results, found
+class ObliqueDiscs(common.SolidCase):
+    """Both discs as one body."""
+
+    parameters = PARAMETERS
+    about = "Two rubber discs of different meshes hit each other obliquely, slide, turn and part."
+    drawing = drawings.oblique_discs
+    log_type = DiscLog
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Discs and their contact. Collective."""
+        body = make_discs(p)
+        return Setup(system=body, contact=surfaces.contact(body, p))
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start towards each other. Collective."""
+        speeds = (("upper", -p["v0"]), ("lower", p["v0"]))
+        upper, lower = (setup.body.rigid_velocity((0.0, v), cells=name) for name, v in speeds)
+        integrator.start(0.0, upper + lower)
+
+    def measure(self, run: Ended) -> Results:
+        """Momenta and energies. Collective."""
+        p, s, body, energy = run.p, run.integrator, run.integrator.system, common.stored(run.result)
+        change = np.abs(surfaces.momenta(s) - run.log.before)
+        scale = parallel.total(body.comm, float(np.sum(body.mass)) / 2) * p["v0"]
+        return {
+            **run.log.numbers(*CONTACT),
+            "linear_momentum_defect": float(change[:2].max()) / scale,
+            "angular_momentum_defect": float(change[2]) / (scale * p["radius"]),
+            "energy_ratio": float(energy[-1] / energy[0]),
+            "energy_max": float(energy.max() / energy[0]),
+            "velocity_upper": surfaces.mean_velocity(s, "upper").tolist(),
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether momenta stay and the energy does not grow."""
+        p, results, below = run.p, run.results, Verdict.below
+        # Friction across the penetration has a torque, and so has L of a forecast position.
+        angular = 1e-12 if p["friction"] == 0 and run.integrator.explicit else 1e-3
+        rows = [
+            below("the linear momentum stays (over sum m |v|)", results["linear_momentum_defect"], 1e-12),
+            below("the angular momentum stays (over that)", results["angular_momentum_defect"], angular),
+        ]
+        if p["restitution"] == 0 or p["friction"] == 0:
+            words = "the energy of the discs never grows (over that at the start)"
+            rows.append(below(words, results["energy_max"] - 1.0, 1e-4))
+        return rows
 
 
-_ABOUT = "Two rubber discs of different meshes hit each other obliquely, slide, turn and part."
-OBLIQUE_DISCS = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.oblique_discs)
+OBLIQUE_DISCS = ObliqueDiscs()

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....contact.surfaces import SurfaceContact
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....materials import LinearElastic
 from ....mesh import join
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import Case, Problem, RunLog, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values, contact_law
+from ...run_log import CONTACT, RunLog
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
@@ -71,9 +72,8 @@ class Impact:
         self.velocities = after
 
 
-def build(p: Values) -> Solid:
+def make_bars(p: Values) -> Solid:
     """Both bars along x; a ValueError unless they meet. Collective."""
-    common.check(PARAMETERS, p)
     if not p["v1"] > p["v2"]:
         raise ValueError(f"the bars do not meet: v1 must be above v2, but they are {p['v1']} and {p['v2']}")
     width, half = math.sqrt(p["area"]), p["gap"] / 2
@@ -107,58 +107,68 @@ class TipLog(RunLog):
             self.tips.append(float(sums[0] / sums[1]))
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    body = build(p)
-    exact, h = Impact(p), common.time_step(scheme, p, body)
-    laws = {"restitution": p["restitution"], "gap_tolerance": p["gap_tolerance"]}
-    contact = SurfaceContact(body, "first/boundary", "second/boundary", **laws)
-    integrator = find_scheme(scheme).bind(body, h, contact, p, allow_unstable=allow_unstable)
-    first, second = (
-        body.rigid_velocity((p[v], 0.0), cells=name) for v, name in (("v1", "first"), ("v2", "second"))
+class UnequalBars(common.SolidCase):
+    """Both bars as one body."""
+
+    parameters = PARAMETERS
+    about = (
+        "Two elastic bars of different lengths collide: the short one takes over the speed of the long one."
     )
-    integrator.start(0.0, first + second)
-    near = np.abs(body.x[: body.owned // 2, 0]) < p["gap"]
-    p = {**p, "t_end": p["t_end"] or 1.5 * exact.end}
-    record = body.rows(body.nodes("first/boundary")[:0])
-    return common.problem(integrator, p, record, judge, TipLog(integrator, np.repeat(near, 2)))
+    drawing = drawings.unequal_bars
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Bars and their contact. Collective."""
+        body = make_bars(p)
+        contact = SurfaceContact(body, "first/boundary", "second/boundary", **contact_law(p))
+        return Setup(system=body, contact=contact)
+
+    def end(self, p: Values, scheme: Scheme) -> float:
+        """After the exact end of contact [s]."""
+        return 1.5 * Impact(p).end
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start with the velocities of both. Collective."""
+        bars = (("v1", "first"), ("v2", "second"))
+        first, second = (setup.body.rigid_velocity((p[v], 0.0), cells=name) for v, name in bars)
+        integrator.start(0.0, first + second)
+
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> TipLog:
+        """The log with the velocity of the tips."""
+        near = np.abs(setup.body.x[: setup.body.owned // 2, 0]) < p["gap"]
+        return TipLog(integrator, np.repeat(near, 2))
+
+    def measure(self, run: Ended) -> Results:
+        """Velocities and contact beside those of wave theory. Collective."""
+        log, exact = run.log, Impact(run.p)
+        velocities = [float(surfaces.mean_velocity(run.integrator, name)[0]) for name in ("first", "second")]
+        known = zip((1, 2), exact.velocities)
+        return {
+            **log.numbers(*CONTACT),
+            **{f"velocity{k}": v for k, v in zip((1, 2), velocities)},
+            **{f"velocity{k}_exact": v if exact.equal else None for k, v in known},
+            "contact_start_exact": exact.start,
+            "contact_end_exact": exact.end if exact.equal else None,
+            "interface_velocity": float(np.median(log.tips)) if log.tips else None,
+            "interface_velocity_exact": exact.interface,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Velocities of tips and bars, and the impulse."""
+        p, results, exact, equal = run.p, run.results, Impact(run.p), Verdict.equal
+        if results["interface_velocity"] is None or p["restitution"] > 0:
+            return []
+        speed = p["v1"] - p["v2"]
+        words = "the tips move with the mean of the velocities, weighted by the impedances [m/s]"
+        rows = [equal(words, results["interface_velocity"], exact.interface, 0.02 * speed)]
+        if exact.equal and p["t_end"] > 1.05 * exact.end:
+            for k, v in zip((1, 2), exact.velocities):
+                words = f"bar {k} leaves as wave theory says [m/s]"
+                rows.append(equal(words, results[f"velocity{k}"], v, 0.02 * speed))
+            # The tips may touch without force until the wave returns from the end of the longer bar.
+            impulse = exact.impedances[0] * speed / 2 * min(exact.transits)
+            words = "the impulse is rho c A dv / 2 for two transits of the shorter bar [N s]"
+            rows.append(equal(words, results["impulse_sum"], impulse, 0.02 * impulse))
+        return rows
 
 
-def judge(run: common.Ended) -> common.Judged:
-    """The bars beside those of wave theory. Collective."""
-    p, log, s = run.p, run.log, run.integrator
-    exact, equal = Impact(p), Impact(p).equal
-    velocities = [float(surfaces.mean_velocity(s, name)[0]) for name in ("first", "second")]
-    results = {
-        **common.contact_numbers(log),
-        **{f"velocity{k}": v for k, v in zip((1, 2), velocities)},
-        **{f"velocity{k}_exact": v if equal else None for k, v in zip((1, 2), exact.velocities)},
-        "contact_start_exact": exact.start,
-        "contact_end_exact": exact.end if equal else None,
-        "interface_velocity": float(np.median(log.tips)) if log.tips else None,
-        "interface_velocity_exact": exact.interface,
-    }
-    if results["interface_velocity"] is None or p["restitution"] > 0:
-        return results, []
-    speed = p["v1"] - p["v2"]
-    found = [
-        Verdict.equal(
-            "the tips move with the mean of the velocities, weighted by the impedances [m/s]",
-            results["interface_velocity"],
-            exact.interface,
-            0.02 * speed,
-        )
-    ]
-    if equal and p["t_end"] > 1.05 * exact.end:
-        for k in (1, 2):
-            words = f"bar {k} leaves as wave theory says [m/s]"
-            found.append(Verdict.equal(words, results[f"velocity{k}"], exact.velocities[k - 1], 0.02 * speed))
-        # The tips may touch without force until the wave returns from the end of the longer bar.
-        impulse = exact.impedances[0] * speed / 2 * min(exact.transits)
-        words = "the impulse is rho c A dv / 2 for two transits of the shorter bar [N s]"
-        found.append(Verdict.equal(words, log.impulse_sum, impulse, 0.02 * impulse))
-    return results, found
-
-
-_ABOUT = "Two elastic bars of different lengths collide: the short one takes over the speed of the long one."
-UNEQUAL_BARS = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.unequal_bars)
+UNEQUAL_BARS = UnequalBars()

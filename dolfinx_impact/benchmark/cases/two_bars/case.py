@@ -6,8 +6,6 @@ They lie along x, their tips at ``x = -gap / 2`` and ``gap / 2``. Each records i
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +13,12 @@ from numpy.typing import NDArray
 from .... import mesh, parallel
 from ....contact.node_pairs import NodePairs
 from ....exact import ImpactingBar
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....integrators.options import check
 from ....materials import LinearElastic
-from ....output.result import Result
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Judged, Problem, RunLog, Values
+from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 
@@ -36,8 +33,6 @@ PARAMETERS = {
     **COMMON,
     "t_end": Option(1.8e-4, "s", "end time"),
 }
-#: Parameters of schemes: theta = 1 is what the paper compares with.
-DEFAULTS = {"theta": 1.0, "mass": "lumped"}
 ORDER_ELEMENTS = (20, 40, 80, 160, 320)
 
 
@@ -48,85 +43,10 @@ def exact(p: Values) -> ImpactingBar:
     return ImpactingBar(E, rho, length, area, p["gap"] / 2, p["v0"])
 
 
-def build(p: Values) -> tuple[Solid, NodePairs, float]:
-    """Both bars as one system, contact of their tips, and critical time step, (L / N) / c. Collective."""
-    speed = exact(p).wave_speed
-    parameters = {name: p[name] for name in ("length", "gap", "elements")}
-    named = mesh.read(mesh.package_mesh("two_bars.geo"), gdim=1, parameters=parameters)
-    bars = Solid(named, density=p["rho"], law=LinearElastic(p["E"], 0.0), cross_section=p["area"])
-    contact = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
-    tips = NodePairs(bars, "left tip", "right tip", [1.0], gap0=p["gap"], **contact)
-    return bars, tips, p["length"] / p["elements"] / speed
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
-    bars, tips, critical = build(p)
-    critical *= find_scheme(scheme).critical_ratio(bars)
-    h = p["h"] if p["h"] is not None else p["courant"] * critical
-    courant = h / critical if p["h"] is not None else p["courant"]
-    integrator = find_scheme(scheme).bind(bars, h, tips, p, allow_unstable=allow_unstable)
-    # By name: with no gap both tips lie at x = 0.
-    left, right = (bars.rigid_velocity([v], cells=f"{side} bar") for side, v in (("left", 1), ("right", -1)))
-    integrator.start(0.0, p["v0"] * (left + right))
-    log = RunLog(integrator)
-
-    def judge(result: Result) -> Judged:
-        results = measure(result, log, integrator, p, critical)
-        return results, verdicts(scheme, results, result, tips, integrator, p)
-
-    dofs, study = int(parallel.total(bars.comm, bars.owned)), partial(order_verdicts, scheme, courant, p)
-    effective = {"h": h, "courant": courant}
-    return Problem(integrator, p["t_end"], tips.approach(), log, judge, dofs, effective, study)
-
-
-def measure(result: Result, log: RunLog, integrator: Any, p: Values, critical: float) -> dict[str, Any]:
-    """The numbers of a run, momentum and impulse those of one bar. Collective."""
-    one_bar = {name: option.default for name, option in impacting_bar.PARAMETERS.items()}
-    results = impacting_bar.measure(result, log, integrator, {**one_bar, **p, "gap": p["gap"] / 2}, critical)
-    system = integrator.system
-    momentum = np.zeros(system.size)
-    system.mass_product(integrator.v_mean, integrator.mass, momentum)
-    left = system.rigid_velocity([1.0], cells="left bar")[: system.owned] > 0
-    along = parallel.total(system.comm, float(np.sum(momentum[: system.owned][left])))
-    return {**results, "rebound_velocity": -along / (system.total_mass / 2)}
-
-
-def verdicts(
-    scheme: str, results: dict[str, Any], result: Result, tips: NodePairs, integrator: Integrator, p: Values
-) -> list[Verdict]:
-    """Statements of the paper on the case, decided from the run. Collective."""
-    found = impacting_bar.closes(scheme, results, integrator)
-    scale, apart = (float(np.abs(u).max()) for u in (result["u"], np.diff(result["u"])))
-    if scale > 0:
-        words = "the bars mirror each other (tips' displacements, relative)"
-        found.append(Verdict.below(words, apart / scale, 1e-12))
-    if p["v0"] == 0 or p["t_end"] < 1.2 * exact(p).contact_end or results["contact_start"] is None:
-        return found  # the rest is about a whole impact
-    words = "the impulse turns the momentum of a bar, 2 m v0 (ratio)"
-    found.append(Verdict.equal(words, results["impulse_ratio"], 1.0, 0.02))
-    node_alone = impacting_bar.stops_the_node(scheme, integrator) and p["gap"] > p["gap_tolerance"]
-    if node_alone:
-        masses = parallel.total(tips.comm, float(np.sum(integrator.system.mass[tips.approach().dofs])))
-        momentum = (1 + p["restitution"]) * masses / 2 * p["v0"]
-        words = "the first impulse is the momentum of one tip's node [N s]"
-        found.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
-    if p["restitution"] == 0:  # the tips stay together
-        true = 2 * p["length"] / exact(p).wave_speed
-        duration = results["contact_end"] - results["contact_start"]
-        found.append(Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0))
-        words = "the bars part 2 L / c after they touched [s]"
-        found.append(Verdict.equal(words, duration, true, 0.05 * true))
-        words = "the energy lost is the kinetic energy of the tips' nodes, 1/(2N)"
-        lost = Verdict.equal(words, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
-        found += [lost] if node_alone else []
-    return found
-
-
 def orders(scheme: str, courant: float, p: Values) -> NDArray:
     """Fitted orders of convergence in (u, v_t) as mesh and step are refined together. Collective."""
     values = {**p, "courant": courant, "h": None, "every": 1}
-    made = (make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
+    made = (TWO_BARS.make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
     return impacting_bar.fitted_orders(made, ORDER_ELEMENTS, exact(p))
 
 
@@ -152,8 +72,75 @@ def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
     return found
 
 
-_ABOUT = (
-    "Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
-    "in the middle of the gap."
-)
-TWO_BARS = Case(PARAMETERS, impacting_bar.NAMES, make, _ABOUT, drawings.two_bars, defaults=DEFAULTS)
+class TwoBars(Case):
+    """Both bars as one system, and the contact of their tips."""
+
+    parameters, schemes = PARAMETERS, impacting_bar.Bar.schemes
+    about = (
+        "Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
+        "in the middle of the gap."
+    )
+    drawing = drawings.two_bars
+    defaults = {"theta": 1.0, "mass": "lumped"}  # theta = 1 is that of the paper
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Bars and tips; the critical step is (L / N) / c. Collective."""
+        sizes = {name: p[name] for name in ("length", "gap", "elements")}
+        named = mesh.read(mesh.package_mesh("two_bars.geo"), gdim=1, parameters=sizes)
+        bars = Solid(named, density=p["rho"], law=LinearElastic(p["E"], 0.0), cross_section=p["area"])
+        tips = NodePairs(bars, "left tip", "right tip", [1.0], gap0=p["gap"], **contact_law(p))
+        critical = p["length"] / p["elements"] / exact(p).wave_speed
+        return Setup(system=bars, contact=tips, record=tips.approach(), critical=critical)
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start towards each other. Collective."""
+        # By name: with no gap both tips lie at x = 0.
+        sides = (("left bar", 1.0), ("right bar", -1.0))
+        left, right = (setup.body.rigid_velocity([v], cells=side) for side, v in sides)
+        integrator.start(0.0, p["v0"] * (left + right))
+
+    def measure(self, run: Ended) -> Results:
+        """The numbers of a run, momentum and impulse those of one bar. Collective."""
+        system, s = run.integrator.system, run.integrator
+        momentum = np.zeros(system.size)
+        system.mass_product(s.v_mean, s.mass, momentum)
+        left = system.rigid_velocity([1.0], cells="left bar")[: system.owned] > 0
+        along = parallel.total(system.comm, float(np.sum(momentum[: system.owned][left])))
+        results = impacting_bar.measured(run, exact(run.p).impulse)
+        return {**results, "rebound_velocity": -along / (system.total_mass / 2)}
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Symmetry; impulse, duration and loss of energy of a whole impact. Collective."""
+        p, results, tips, rows = run.p, run.results, run.setup.contact, list[Verdict]()
+        scale, apart = (float(np.abs(u).max()) for u in (run.result["u"], np.diff(run.result["u"])))
+        if scale > 0:
+            words = "the bars mirror each other (tips' displacements, relative)"
+            rows.append(Verdict.below(words, apart / scale, 1e-12))
+        if p["v0"] == 0 or p["t_end"] < 1.2 * exact(p).contact_end or results["contact_start"] is None:
+            return rows  # the rest is about a whole impact
+        words = "the impulse turns the momentum of a bar, 2 m v0 (ratio)"
+        rows.append(Verdict.equal(words, results["impulse_ratio"], 1.0, 0.02))
+        node_alone = (
+            impacting_bar.stops_the_node(run.scheme, run.integrator) and p["gap"] > p["gap_tolerance"]
+        )
+        if node_alone:
+            masses = parallel.total(
+                tips.comm, float(np.sum(run.integrator.system.mass[tips.approach().dofs]))
+            )
+            momentum = (1 + p["restitution"]) * masses / 2 * p["v0"]
+            words = "the first impulse is the momentum of one tip's node [N s]"
+            rows.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
+        if p["restitution"] == 0:  # the tips stay together
+            words = "the bars part 2 L / c after they touched [s]"
+            rows += impacting_bar.one_phase(results, words, 2 * p["length"] / exact(p).wave_speed)
+            words = "the energy lost is the kinetic energy of the tips' nodes, 1/(2N)"
+            lost = Verdict.equal(words, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
+            rows += [lost] if node_alone else []
+        return rows
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """The orders of the paper's two schemes. Collective."""
+        return order_verdicts(problem.scheme, problem.p["courant"], problem.given)
+
+
+TWO_BARS = TwoBars()

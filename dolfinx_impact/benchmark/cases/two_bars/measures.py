@@ -1,4 +1,4 @@
-"""What the claims on the two bars measure; always of the left bar, towards the other one."""
+"""Measures of the claims on the two bars; always of the left bar, towards the other one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy.spatial import cKDTree
 
 from ....exact import ImpactingBar
 from ....integrators import Integrator
-from ....simulation.loop import simulate
 from ...convergence import norm35
 from ...runs import FailedRun, Run, Runs
 from ..impacting_bar.measures import rate
@@ -175,7 +174,7 @@ def motion(runs: Runs, scheme: str, **settings: Any) -> Motion:
 @lru_cache(maxsize=8)
 def _motion(scheme: str, parameters: str) -> Motion:
     values = json.loads(parameters)
-    problem = case.make(scheme, values)
+    problem = case.TWO_BARS.make(scheme, values)
     x: NDArray = problem.integrator.system.x[:, 0]  # type: ignore[attr-defined]
     left, kept = np.flatnonzero(x < 0), []
 
@@ -183,7 +182,7 @@ def _motion(scheme: str, parameters: str) -> Motion:
         kept.append((s.t, s.u[left], s.v_mean[left]))
 
     keep(problem.integrator)
-    simulate(problem.integrator, t_end=problem.t_end, energies=False, progress=False, observers=[keep])
+    problem.simulate([keep], energies=False, every=1)
     t, u, v = (np.array(column) for column in zip(*kept))
     bar, distance = case.exact(values), -values["gap"] / 2 - x[left]
     return Motion(t, distance, u, v, *(f(distance, t[:, None]) for f in (bar.displacement, bar.velocity)))

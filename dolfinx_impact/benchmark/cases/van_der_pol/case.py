@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....algebra import kernels
 from ....contact.bound import DofBound
-from ....integrators import SCHEMES, Integrator, Option, find_scheme
-from ....integrators.options import check
+from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
-from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
+from ...run_log import RunLog
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -58,39 +56,6 @@ def wall_position(p: Values) -> float | None:
     if p["x0"] < wall:
         raise ValueError(f"x0 must not lie behind the wall at {wall:g} m, but is {p['x0']:g} m")
     return wall
-
-
-def build(p: Values) -> tuple[PointMasses, DofBound | None]:
-    """The oscillator and its wall, for parameters in their intervals."""
-    check(PARAMETERS, p)
-    strength, inverse = p["xi"] * p["omega0"], 1.0 / p["X0"] ** 2
-
-    def damping(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        out[0] = -strength * (1.0 - inverse * u[0] * u[0]) * v[0]
-
-    spring, force = [[p["omega0"] ** 2]], kernels.jit(damping)
-    oscillator = PointMasses(1.0, stiffness=spring, damping=force, labels=["x"], length=p["X0"])
-    wall, options = wall_position(p), {name: p[name] for name in ("restitution", "gap_tolerance")}
-    if wall is None:
-        return oscillator, None
-    return oscillator, DofBound(oscillator, 0, lower=wall, touching=p.get("touching", True), **options)
-
-
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started."""
-    oscillator, wall = build(p)
-    critical = find_scheme(scheme).critical_ratio(oscillator) * oscillator.critical_time_step()
-    h = p["h"] if p.get("courant") is None else p["courant"] * critical
-    integrator = find_scheme(scheme).bind(oscillator, h, wall, p, allow_unstable=allow_unstable)
-    integrator.start(p["x0"], p["v0"])
-    log = CycleLog(integrator)
-
-    def judge(result: Result) -> Judged:
-        results = measure(log, integrator)
-        return results, verdicts(results, log, wall, result, p)
-
-    effective = {"h": h, "courant": h / critical}
-    return Problem(integrator, p["t_end"], oscillator.rows(), log, judge, oscillator.size, effective)
 
 
 class CycleLog(RunLog):
@@ -156,34 +121,60 @@ def _cycles(t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDA
     return count
 
 
-def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
-    """The numbers of a run."""
-    return {
-        **log.numbers("largest_jump"),
-        "cycles": max(0, len(log.crossings) - 1),
-        "period": log.period(integrator.t),
-        "amplitude": log.amplitudes[-1] if log.amplitudes else None,
-        "impacts": log.contact_phases,
-    }
+class Oscillator(Case):
+    """The oscillator and its wall; mass 1."""
+
+    parameters, schemes = PARAMETERS, SCHEME_NAMES
+    about = (
+        "An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
+        "adds or takes by itself shows in its limit cycle."
+    )
+    drawing = drawings.van_der_pol
+    balance_limits = (1e-11, 1e-11)
+    log_type = CycleLog
+    amplifies_rounding = True
+    defaults = {"force": "midpoint"}
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """The oscillator, and its wall if there is one."""
+        strength, inverse = p["xi"] * p["omega0"], 1.0 / p["X0"] ** 2
+
+        def damping(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            out[0] = -strength * (1.0 - inverse * u[0] * u[0]) * v[0]
+
+        spring, force = [[p["omega0"] ** 2]], kernels.jit(damping)
+        oscillator = PointMasses(1.0, stiffness=spring, damping=force, labels=["x"], length=p["X0"])
+        place = wall_position(p)
+        wall = None if place is None else DofBound(oscillator, 0, lower=place, **contact_law(p))
+        return Setup(system=oscillator, contact=wall, record=oscillator.rows())
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start at x0 with v0."""
+        integrator.start(p["x0"], p["v0"])
+
+    def measure(self, run: Ended) -> Results:
+        """Cycles, their period and amplitude."""
+        log = run.log
+        return {
+            **log.numbers("largest_jump"),
+            "cycles": max(0, len(log.crossings) - 1),
+            "period": log.period(run.integrator.t),
+            "amplitude": log.amplitudes[-1] if log.amplitudes else None,
+            "impacts": log.contact_phases,
+        }
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Whether the limit cycle lasts and keeps its amplitude."""
+        rows, log = list[Verdict](), run.log
+        if run.p["t_end"] >= LONG and run.setup.contact is not None:
+            words = "the limit cycle lasts for more than forty cycles"
+            rows.append(Verdict.above(words, run.results["cycles"], MANY_CYCLES))
+        late = log.amplitudes[log.late(float(run.result["t"][-1])) :]
+        if len(late) > 1:
+            # An impact is seen up to a step late: each cycle starts from a place up to h v off.
+            words = "the amplitude of the limit cycle is constant but for h v [m]"
+            rows.append(Verdict.below(words, max(late) - min(late), run.p["h"] * log.fastest))
+        return rows
 
 
-def verdicts(results: Values, log: CycleLog, wall: object, result: Result, p: Values) -> list[Verdict]:
-    """The verdicts on the case by one run."""
-    found = [balance_verdict(results["balance_residual"], 1e-11, result.steps)] if result.balance else []
-    if p["t_end"] >= LONG and wall is not None:
-        words = "the limit cycle lasts for more than forty cycles"
-        found.append(Verdict.above(words, results["cycles"], MANY_CYCLES))
-    late = log.amplitudes[log.late(float(result["t"][-1])) :]
-    if len(late) > 1:
-        # An impact is seen up to a step late: each cycle starts from a place up to h v off.
-        words = "the amplitude of the limit cycle is constant but for h v [m]"
-        found.append(Verdict.below(words, max(late) - min(late), results["h"] * log.fastest))
-    return found
-
-
-_ABOUT = (
-    "An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
-    "adds or takes by itself shows in its limit cycle."
-)
-_FORCE = {"force": "midpoint"}
-VAN_DER_POL = Case(PARAMETERS, SCHEME_NAMES, make, _ABOUT, drawings.van_der_pol, True, _FORCE)
+VAN_DER_POL = Oscillator()

@@ -1,4 +1,4 @@
-"""What is said of the Van der Pol oscillator against a wall: Di Stasio et al. (2019), CSMA (2019)."""
+"""Claims on the Van der Pol oscillator against a wall: Di Stasio et al. (2019), CSMA (2019)."""
 
 from __future__ import annotations
 

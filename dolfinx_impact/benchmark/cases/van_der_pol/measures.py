@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.spatial import cKDTree
 
-from ....integrators import find_scheme
 from ... import runner
 from ...convergence import at_times, effort, norm35
 from ...runs import Run, Runs
@@ -157,7 +156,5 @@ def evaluations(extent: Extent, runs: Runs, scheme: str) -> float:
     short_run(extent, runs, scheme)  # a scheme that fails or was left out says so here
     name = runs.scheme(scheme)
     values = runner.parse(runner.find(CASE, name), name, [])
-    oscillator, wall = van_der_pol.build(values)
-    integrator = find_scheme(name).bind(oscillator, values["h"], wall, values)
-    integrator.start(values["x0"], values["v0"])
+    integrator = van_der_pol.VAN_DER_POL.make(name, values).integrator
     return float(effort(integrator, round(2.5 / values["h"])).forces.mean())

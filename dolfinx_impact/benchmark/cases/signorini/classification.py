@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...algebra.complementarity import NotConverged
-from ...integrators import SCHEMES, UnstableTimeStep, find_scheme
-from ...simulation.loop import simulate
-from .. import runner
-from ..case import defaults as defaults_of
-from ..cases import CASES as EVERY_CASE
-from ..cases.signorini import case as signorini
-from ..convergence import norm35
-from ..runs import Run, Runs
-from .properties import defaults
-from .wording import CLASSIFICATION
+from ....algebra.complementarity import NotConverged
+from ....integrators import SCHEMES, UnstableTimeStep, find_scheme
+from ....simulation.loop import simulate
+from ... import runner
+from ...case import defaults
+from ...convergence import norm35
+from ...report.wording import CLASSIFICATION
+from ...runs import Run, Runs
+from .. import CASES as EVERY_CASE
+from . import case as signorini
 
 IMPACT, BOUNCES = CASES = ("signorini-impact", "signorini-bounces")
 PHASES = 9  #: Places of the impact within a step.
@@ -134,7 +133,7 @@ def _range(values: Iterable[float | None]) -> list[float] | None:
 
 def start(runs: Runs, case: str, scheme: str, phase: int) -> dict[str, float]:
     """Where the bar starts: k/9 of a step later on the same path, so that the impact is the same."""
-    p, explicit = defaults(case), find_scheme(runs.scheme(scheme)).explicit
+    p, explicit = defaults(EVERY_CASE[case].parameters), find_scheme(runs.scheme(scheme)).explicit
     late = phase / PHASES * (signorini.EXPLICIT_STEP if explicit else signorini.IMPLICIT_STEP)
     return {"h0": p["h0"] - p["v0"] * late - p["g0"] * late**2 / 2, "v0": p["v0"] + p["g0"] * late}
 
@@ -150,7 +149,7 @@ def energy(change: float, limit: float) -> str:
 
 
 def _node_energy() -> float:
-    return 1 / (2 * defaults(BOUNCES)["elements"])
+    return 1 / (2 * EVERY_CASE[BOUNCES].parameters["elements"].default)
 
 
 def force_error(run: Run, shift: float) -> float:
@@ -168,7 +167,8 @@ def predicted_courant(runs: Runs, row: Row) -> float | None:
     scheme = find_scheme(runs.scheme(row.scheme))
     if not scheme.explicit or scheme.contact == "own":
         return None
-    p = {**defaults(BOUNCES), **defaults_of(scheme.parameters), **row.settings}
+    chosen = {**EVERY_CASE[BOUNCES].parameters, **scheme.parameters}
+    p = {**defaults(chosen), **row.settings}
     k = p["length"] / p["elements"] / (p["eps"] * p["E"]) if scheme.contact == "penalty" else 0.0
     return math.sqrt(2 / (1 + math.sqrt(1 + k**2)))
 
@@ -193,12 +193,12 @@ def _bounded(runs: Runs, row: Row, phase: int) -> Callable[[float], bool]:
     given = {**start(runs, BOUNCES, row.scheme, phase), **row.settings}
     known = runner.options_of(case, name)
     p = runner.parse(case, name, [f"{key}={value}" for key, value in given.items() if key in known])
-    exact, (bar, ground), chosen = signorini.exact(p), signorini.build(p), find_scheme(name)
+    exact, setup, chosen = signorini.exact(p), signorini.SIGNORINI_BOUNCES.build(p), find_scheme(name)
     weight = p["rho"] * p["length"] * p["g0"]
 
     def bounded(courant: float) -> bool:
-        h = courant * chosen.critical_ratio(bar) * exact.transit / p["elements"]
-        integrator = chosen.bind(bar, h, ground, p, allow_unstable=True)
+        h = courant * chosen.critical_ratio(setup.body) * exact.transit / p["elements"]
+        integrator = chosen.bind(setup.body, h, setup.contact, p, allow_unstable=True)
         integrator.start(p["h0"], -p["v0"])
         try:
             with np.errstate(all="ignore"):

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support import cases
 from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh
 from dolfinx_impact.benchmark.cases.discrete_arch import case
-from dolfinx_impact.contact.statics import static_equilibrium
-from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.systems.chain import Chain, chain_energy, chain_force, load_factor
+from dolfinx_impact.benchmark.cases.discrete_arch.chain import Chain, chain_energy, chain_force, load_factor
+from dolfinx_impact.benchmark.cases.discrete_arch.equilibrium import static_equilibrium
 
 SHAPES = {
     "paper": {},
@@ -38,23 +38,12 @@ def deformed(arch, size, seed):
 
 
 def values(scheme="cd-lagrange", **changes):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    return {**{name: option.default for name, option in options.items()}, **changes}
+    return cases.values("discrete-arch", scheme, **changes)
 
 
 @functools.cache
 def run(scheme="cd-lagrange", **changes):
-    p = values(scheme, **changes)
-    problem = case.make(scheme, p)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        every=p["every"],
-        observers=problem.observers(),
-        progress=False,
-    )
-    return problem, result, *problem.judge(result)
+    return cases.run("discrete-arch", scheme, **changes)
 
 
 def verdict(verdicts, words):
@@ -201,7 +190,7 @@ def test_schemes_agree_as_the_step_falls():
     for h in (0.6, 0.3, 0.15):
         ends = []
         for scheme in ("cd-lagrange", "moreau-jean"):
-            _, integrator = case.start(scheme, values(scheme, h=h))
+            integrator = cases.made("discrete-arch", scheme, h=h).integrator
             while integrator.t < 72 - h / 2:
                 integrator.step()
             ends.append(integrator.u.copy())
@@ -217,12 +206,12 @@ def test_same_nodes_whatever_mass_damping_load_and_step():
 
 def test_study_of_mass_scaling(monkeypatch):
     monkeypatch.setattr(case, "VARIANTS", ({"m": 2.0}, {"load": 1e-4}))
-    (verdict,) = case.make("cd-lagrange", values()).study()
+    (verdict,) = cases.made("discrete-arch").study()
     assert verdict.measured == 1 and not verdict.reproduced  # a small load does not snap
     monkeypatch.setattr(case, "VARIANTS", ({"m": 2.0},))
-    (verdict,) = case.make("cd-lagrange", values(load=1e-4, courant=0.4)).study()
+    (verdict,) = cases.made("discrete-arch", load=1e-4, courant=0.4).study()
     assert verdict.measured == 0 and verdict.reproduced
-    assert case.make("cd-lagrange", values(kappa=4.16e-3)).study() == []
+    assert cases.made("discrete-arch", kappa=4.16e-3).study() == []
 
 
 @pytest.mark.parametrize("h", [0.6, 0.3, 0.1])
@@ -293,7 +282,7 @@ def test_verdicts_turn():
 
 @pytest.mark.parametrize("limit", [1e-2, 1e-4])
 def test_stop_ratio(limit):
-    steps = case.impulses(*case.start("cd-lagrange", values()), 900.0)
+    steps = case.impulses(cases.made("discrete-arch").integrator, 900.0)
     times, inertia, contact = np.array(list(steps)).T
     ratio = np.abs(inertia) / np.where(contact > 0, contact, np.nan)
     first = times[(times > 400.0) & (ratio < limit)][0]
@@ -325,27 +314,16 @@ def test_chains_that_do_not_exist(name, value, message):
         Chain(**{name: value})
 
 
-@pytest.mark.parametrize("name, value, message", [
-    ("R", -1.0, "R must be positive"), ("m", 0.0, "m must be positive"), ("k", math.nan, "k must be"),
-    ("floor", -0.01, "floor must be at least 0"), ("stop_ratio", -1.0, "stop_ratio must be at least 0"),
-    ("restitution", 1.5, "restitution must lie in"), ("opening", 7.0, "opening must lie between"),
-    ("h", 1.1, "above the critical one"), ("h", 0.0, "must be positive"),
-    ("courant", 1.1, "above the critical one"),
-])  # fmt: skip
-def test_cases_that_do_not_exist(name, value, message):
-    with pytest.raises(ValueError, match=message):
-        case.make("cd-lagrange", values(**{name: value}))
-
-
 def test_courant_takes_the_place_of_h():
-    problem = case.make("cd-lagrange", values(courant=0.5))
+    problem = cases.made("discrete-arch", courant=0.5)
     assert problem.integrator.dt == 0.5 * problem.integrator.system.critical_time_step()
 
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_inertia_is_the_impulse_that_damps(scheme):
     """Change of vertical momentum in a free step minus the impulse of loads and springs."""
-    arch, integrator = case.start(scheme, values(scheme))
+    integrator = cases.made("discrete-arch", scheme).integrator
+    arch = integrator.system
 
     def push():
         out = np.zeros(24)
@@ -358,7 +336,7 @@ def test_inertia_is_the_impulse_that_damps(scheme):
     acting = push() if scheme == "cd-lagrange" else 0.5 * (before + push())
     momentum = float(arch.mass @ ((integrator.v - integrator.v_before) * np.tile([0, 1], 12)))
     expected = momentum - integrator.dt * acting
-    assert case.inertia_impulse(arch, integrator) == pytest.approx(expected, rel=1e-9)
+    assert case.inertia_impulse(integrator) == pytest.approx(expected, rel=1e-9)
 
 
 def test_static_input():

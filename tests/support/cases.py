@@ -1,0 +1,35 @@
+"""Cases of the benchmark, made and run as tests need them."""
+
+from typing import Any, NamedTuple
+
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.case import Problem
+from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.verdict import Verdict
+from dolfinx_impact.output.result import Result
+
+
+class Run(NamedTuple):
+    """A case that was run."""
+
+    problem: Problem
+    result: Result
+    results: dict[str, Any]
+    verdicts: list[Verdict]
+
+
+def values(case, scheme="cd-lagrange", **changes):
+    """All parameters of a case with a scheme: defaults but for the changes, which are not checked."""
+    return {**runner.parse(CASES[case], scheme, []), **changes}
+
+
+def made(case, scheme="cd-lagrange", allow_unstable=False, **changes):
+    """The case with a scheme, started."""
+    return CASES[case].make(scheme, values(case, scheme, **changes), allow_unstable)
+
+
+def run(case, scheme="cd-lagrange", allow_unstable=False, **changes):
+    """A run of a case."""
+    problem = made(case, scheme, allow_unstable, **changes)
+    result = problem.simulate()
+    return Run(problem, result, *problem.judge(result))
