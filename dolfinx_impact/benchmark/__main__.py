@@ -70,6 +70,7 @@ def _arguments() -> argparse.ArgumentParser:
     report.add_argument("--jobs", type=int, metavar="N", help=processes)
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
     speed.add_argument("--case", help="default: all that are measured")
+    speed.add_argument("--json", action="store_true", help="a JSON object a number; all else on stderr")
     speed.add_argument("--dofs", type=int, action="append", metavar="N", help="default: 100000 and 1000000")
     return parser
 
@@ -103,7 +104,7 @@ def _carry_out(given: argparse.Namespace) -> None:
     else:
         from .speed import main as speed
 
-        speed.measure(given.case, given.dofs or [100_000, 1_000_000])
+        speed.measure(given.case, given.dofs or [100_000, 1_000_000], as_json=given.json)
 
 
 def main(arguments: list[str] | None = None) -> int:

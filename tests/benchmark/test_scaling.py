@@ -1,5 +1,6 @@
 """The scaling measurement and the batch script; never what was measured, only that it was."""
 
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,9 @@ import pytest
 from mpi4py import MPI
 from support.paths import DEMOS
 
+from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
+from dolfinx_impact.benchmark.speed import bar as speed_bar
 from dolfinx_impact.benchmark.speed import elements, machine, surfaces, yardsticks
 from dolfinx_impact.benchmark.speed import main as speed
 from dolfinx_impact.benchmark.speed import ranks as speed_ranks
@@ -87,9 +90,19 @@ def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
     assert speed.measure("bouncing-ball", [1000]) == {"bouncing-ball": {"compiled loop": 2.0}}
 
 
+def test_json_is_an_object_a_number(monkeypatch, capsys):
+    monkeypatch.setattr(speed_small, "measure", lambda case: print("told") or {"step()": 1.5, "loop": 2.0})
+    assert command_line.main(["speed", "--case", "van-der-pol", "--json"]) == 0
+    out, err = capsys.readouterr()
+    rows = [json.loads(line) for line in out.splitlines()]
+    case = {"case": "van-der-pol", "what": "van-der-pol"}
+    assert rows == [{**case, "name": "step()", "value": 1.5}, {**case, "name": "loop", "value": 2.0}]
+    assert "This takes" in err and "told" in err
+
+
 @pytest.mark.parametrize("fastest", ["BAIJ", "SBAIJ", "AIJ"])
 def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
-    bar = impacting_bar.IMPACTING_BAR.build(speed._values(1000)).system
+    bar = impacting_bar.IMPACTING_BAR.build(speed_bar.values(1000)).system
     seconds = iter([0.0 if name == fastest else 1.0 for name in ("BAIJ", "SBAIJ", "AIJ")])
     monkeypatch.setattr(yardsticks, "seconds_per_call", lambda *call: next(seconds))
     matrix, name, _ = yardsticks.best_product(bar)

@@ -1,4 +1,4 @@
-"""What HATI gains on the bridge crane: CPU time of whole runs against the explicit run of the same step."""
+"""Gain of HATI on the bridge crane: CPU time of whole runs against the explicit run of the same step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What HATI gains on a large body in space with a small zone of contact: CPU time at equal error.
+"""Gain of HATI on a large body in space with a small zone of contact: CPU time at equal error.
 
 The error is that against a mesh twice as fine in every direction of the beam, explicit throughout:
 displacements of the beam of ``pin-drop``, at the same times, over its largest motion beside the free fall.

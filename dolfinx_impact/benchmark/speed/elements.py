@@ -1,4 +1,4 @@
-"""What a step costs on every kind of element, against the best of DOLFINx and PETSc, in cube and bar."""
+"""Cost of a step on every kind of element, against the best of DOLFINx and PETSc, in cube and bar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...materials import LinearElastic, NeoHookean
 from ...systems.solid import Solid
 from ..boxes import box
 from . import machine, yardsticks
-from .timing import interleave, ratio, say, seconds_per_call, spread, started
+from .timing import calls_of, interleave, ratio, say, spread, started
 
 ROUNDS = 7
 _SECONDS = 0.4  #: About how long a round of an action takes.
@@ -89,7 +89,7 @@ def _ratios(name: str, shape: str, size: int, rates: tuple[float, float]) -> dic
         "energies": lambda: _followed(runs[1], balance),
         "force": lambda: body.subtract_internal(runs[0].u, runs[0].f),
     }
-    calls = {each: _calls(action, body.comm) for each, action in actions.items()}
+    calls = {each: calls_of(action, body.comm, _SECONDS) for each, action in actions.items()}
     seconds = interleave(actions, ROUNDS, calls, body.comm)
     dofs, base, step = int(parallel.total(body.comm, body.owned)), seconds["yardstick"], seconds["step"]
     found, more = ratio(step, base), ratio(seconds["energies"], step) - 1
@@ -106,14 +106,8 @@ def _followed(s: Integrator, balance: EnergyBalance) -> None:
     balance.step()
 
 
-def _calls(action: Any, comm: MPI.Comm) -> int:
-    action()
-    once = seconds_per_call(action, 3, MPI.Wtime)
-    return max(1, int(comm.bcast(_SECONDS / once)))
-
-
 def _use(body: Solid, seconds: float, rates: tuple[float, float]) -> str:
-    """What a force moves and computes, as parts of what the machine gives."""
+    """Bytes moved and flops computed by a force, as parts of what the machine gives."""
     totals = [parallel.total(body.comm, each) for each in _cost(body)]
     dofs = parallel.total(body.comm, body.owned)
     moved, computed = (total / seconds / rate for total, rate in zip(totals, rates))

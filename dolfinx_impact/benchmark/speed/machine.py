@@ -1,4 +1,4 @@
-"""What a core of this machine gives, on all ranks at once: memory bandwidth and arithmetic."""
+"""Rates of a core of this machine, on all ranks at once: memory bandwidth and arithmetic."""
 
 from __future__ import annotations
 

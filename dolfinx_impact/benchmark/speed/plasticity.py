@@ -1,17 +1,16 @@
-"""What a step of a metal costs against one of a neo-Hookean body, on elements of degree 1."""
+"""Cost of a step of a metal against one of a neo-Hookean body, on elements of degree 1."""
 
 from __future__ import annotations
 
 import numpy as np
 from dolfinx import mesh as dmesh
-from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ...integrators import CentralDifferences
 from ...materials import J2Plasticity, LinearHardening, NeoHookean
 from ...systems.solid import Solid
 from .elements import ROUNDS, Kind, body_of
-from .timing import interleave, ratio, say, seconds_per_call, spread, started
+from .timing import calls_of, interleave, ratio, say, spread, started
 
 DOFS = 300_000
 _SECONDS = 0.4  #: About how long a round of an action takes.
@@ -32,7 +31,7 @@ def measure() -> dict[str, float]:
         runs["flowing"] = _started(flowing, _STRAIN / _STEP)
         while runs["flowing"].t * _STRAIN / _STEP < 3 * _YIELD:
             runs["flowing"].step()
-        calls = {each: _calls(run) for each, run in runs.items()}
+        calls = {each: calls_of(run.step, rubber.comm, _SECONDS) for each, run in runs.items()}
         seconds = interleave({each: run.step for each, run in runs.items()}, ROUNDS, calls, rubber.comm)
         base = seconds["neo-Hookean"]
         say(rubber, f"  {name}, {rubber.dof_count} dofs, {_per_dof(rubber, base)} for neo-Hookean:")
@@ -48,12 +47,6 @@ def _started(body: Solid, rate: float) -> CentralDifferences:
     body.__dict__["_critical"] = 1.0  # finding it takes longer than all else
     factors = np.array([1.0, -0.5, -0.5])[:, None]
     return started(body, _STEP, None, 0.0, lambda x: rate * factors * (x - 0.5))
-
-
-def _calls(run: CentralDifferences) -> int:
-    run.step()
-    once = seconds_per_call(run.step, 3, MPI.Wtime)
-    return max(1, int(run.system.comm.bcast(_SECONDS / once)))
 
 
 def _per_dof(body: Solid, seconds: NDArray) -> str:

@@ -168,7 +168,7 @@ class Job:
         self._errors.close()
 
     def setup(self) -> dict[str, Any]:
-        """What the job tells of its set-up."""
+        """Facts of the set-up, as the job tells them."""
         return self.answer(_SETUP_LIMIT)
 
     def order(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What HATI gains on the crane as a solid, rails and wheels of thin layers: CPU time and difference.
+"""Gain of HATI on the crane as a solid, rails and wheels of thin layers: CPU time and difference.
 
 The trolley, at rest on its rails, is thrown up and comes down again within the run.
 """

@@ -1,4 +1,4 @@
-"""What nonlinear laws and obstacles cost: against a plain DOLFINx loop, and as a part of a step."""
+"""Cost of contact with obstacles, as a part of a step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ... import parallel
 from ...contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
 from ...contact.rigid_contact import RigidContact
 from ...materials import LinearElastic
-from ...mesh import NamedMesh
 from ...systems.solid import Solid
 from ..boxes import box
 from .timing import interleave, ratio, say, started
@@ -22,17 +21,13 @@ _STEPS = 10
 
 
 def measure(cells: int = LARGE) -> dict[str, float]:
-    """Print and return parts of a step; ``cells`` along an edge of the cube on obstacles. Collective."""
-    return _obstacles(cells)
+    """Print and return the parts that contact takes of a step of a linear solid of P1 tetrahedra. Collective.
 
-
-def _cube(cells: int, kind: dmesh.CellType) -> NamedMesh:
-    return box([np.zeros(3), np.ones(3)], [cells] * 3, kind, bottom="foot")
-
-
-def _obstacles(cells: int) -> dict[str, float]:
-    """What contact takes of the step of a linear solid of P1 tetrahedra, its foot on obstacles."""
-    body = Solid(_cube(cells, dmesh.CellType.tetrahedron), density=1.0, law=LinearElastic(1.0, 0.3))
+    Args:
+        cells: Cells along an edge of the cube, whose foot touches obstacles.
+    """
+    cube = box([np.zeros(3), np.ones(3)], [cells] * 3, dmesh.CellType.tetrahedron, bottom="foot")
+    body = Solid(cube, density=1.0, law=LinearElastic(1.0, 0.3))
     step = 0.3 / cells  # below the critical one; finding that takes longer than all else
     body.__dict__["_critical"] = 2 * step
     shapes: dict[str, Any] = {

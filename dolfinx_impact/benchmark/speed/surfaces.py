@@ -1,4 +1,4 @@
-"""What contact between deformable bodies costs: search, rows and solution as parts of a step."""
+"""Cost of contact between deformable bodies: search, rows and solution as parts of a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the measurements share: calls timed in turns, and their ratios in words."""
+"""Calls timed in turns, and their ratios in words."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ def seconds_per_call(action: Callable[[], object], calls: int, clock: Callable[[
     for _ in range(calls):
         action()
     return (clock() - begun) / calls
+
+
+def calls_of(action: Callable[[], object], comm: MPI.Comm, seconds: float) -> int:
+    """How many calls of an action take about so long [s], the same on every rank. Collective."""
+    action()
+    return max(1, int(comm.bcast(seconds / seconds_per_call(action, 3, MPI.Wtime))))
 
 
 def interleave(
