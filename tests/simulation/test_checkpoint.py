@@ -100,7 +100,8 @@ def test_bodies_go_on(name, shared_path):
     assert reference["r"].sum() > 0
     if COMM.size == 1 or in_order:
         assert same_bits(reference, again)
-    assert difference(reference, again) <= 1e-12
+    # Distributed factors add what comes first: 150 steps with contact were seen to differ by 1.5e-12.
+    assert difference(reference, again) <= (1e-12 if COMM.size == 1 else 1e-11)
 
 
 @pytest.mark.mpi
