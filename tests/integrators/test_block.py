@@ -256,7 +256,7 @@ import numba, sys
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact import simulate
-from dolfinx_impact.integrators import _block_loop
+from dolfinx_impact.integrators.compiled import _block_loop
 case = CASES["van-der-pol"]
 problem = case.make("cd-lagrange", runner.parse(case, "cd-lagrange", []), False)
 made = []
