@@ -59,6 +59,16 @@ def left_out(system: Any) -> list[Contact]:
     return [each for each in made if each is not None and any(each.system is mine for mine in systems)]
 
 
+def _wrong_keys(L: SparseRows) -> ValueError | None:
+    """What is wrong with the keys by which the points of this rank are sorted; None for nothing."""
+    if L.order.shape[:1] == (L.count,) and (L.order.ndim == 2 or not L.count):
+        return None
+    return ValueError(
+        "the rows of a contact take an order of shape (p, m), keys to sort the points by, as [[0], [1]], but "
+        f"it has the shape {L.order.shape} beside {L.count} rows"
+    )
+
+
 class Contact:
     """Unilateral contact of the points of a system: base class, and the interface that schemes use.
 
@@ -126,11 +136,7 @@ class Contact:
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
         arguments.number("gap_tolerance", tolerance, "be a length of at least 0 m", least=0.0)
         arguments.flag("touching", touching)
-        if L.order.ndim != 2 or len(L.order) != L.count:
-            raise ValueError(
-                "the rows of a contact take an order of shape (p, m), keys to sort the points by, as "
-                f"[[0], [1]], but it has the shape {L.order.shape} beside {L.count} rows"
-            )
+        parallel.agree(system.comm, _wrong_keys(L))
         self.system, self.comm, self.L = system, system.comm, L
         self.restitution, self.touching = float(restitution), bool(touching)
         self.friction, self.drift_correction = float(friction), feedback(drift_correction)

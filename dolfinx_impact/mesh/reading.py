@@ -202,9 +202,10 @@ def _tell_loose_parts(model: Any) -> None:
     """Tell the log of cells without a common node: solids that touch are one body only when fragmented."""
     kinds, _, flat = model.mesh.getElements(model.getDimension())
     numbers, at = np.unique(np.concatenate(flat), return_inverse=True)
-    cells = at.reshape(-1, model.mesh.getElementProperties(kinds[0])[3])
-    first, other = np.repeat(cells[:, 0], cells.shape[1] - 1), cells[:, 1:].ravel()
-    joined = sparse.coo_array((np.ones(other.size), (first, other)), shape=(numbers.size, numbers.size))
+    sizes = [model.mesh.getElementProperties(kind)[3] for kind in kinds]
+    first = np.concatenate([np.repeat(nodes[::n], n) for nodes, n in zip(flat, sizes)])
+    pairs = np.searchsorted(numbers, first), at
+    joined = sparse.coo_array((np.ones(at.size), pairs), shape=(numbers.size, numbers.size))
     parts = csgraph.connected_components(joined, directed=False)[0]
     if parts > 1:
         logger.info(

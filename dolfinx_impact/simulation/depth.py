@@ -70,7 +70,8 @@ class Depth:
         gaps = rows[-steps:]
         before = np.concatenate([rows[-steps - 1 : -steps] if len(rows) > steps else gaps[:1], gaps[:-1]])
         relative = -gaps / self._sizes
-        self._most = max(self._most, float(relative.max()))
+        if deepest > self.at_start:  # not what a user allowed
+            self._most = max(self._most, float(relative.max()))
         length = _streaks(relative > _DEEP, self._deep)
         self._deep = length[-1]
         self._stays = max(self._stays, float(np.max(relative[length > _LONG], initial=0.0)))
@@ -88,10 +89,8 @@ class Depth:
         """Texts on points that stay deep, or sink deeper for long, for the summary of a run. Collective."""
         depths = (self._stays, *self._sinks, self._most)
         most, sinks, steps, once = (comm.allreduce(each, op=MPI.MAX) for each in depths)
-        texts, way_out = (
-            [],
-            "take a smaller time step, a scheme for lasting contact, or finer facets at edges",
-        )
+        way_out = "take a smaller time step, a scheme for lasting contact, or finer facets at edges"
+        texts = []
         if most > 0.0:
             texts.append(
                 f"contact points stay for more than {_LONG} steps inside the opposite side, up to {most:.2g} "

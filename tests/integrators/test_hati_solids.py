@@ -1,5 +1,7 @@
 """HATI on solids: a nonlinear explicit side with friction, obstacles of any shape and contact of surfaces."""
 
+import functools
+
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
@@ -69,8 +71,13 @@ def on_obstacle(ratio, shape=rising, step=0.5, comm=COMM, cells=(12, 4), law=Non
     return HATI(near, far, step * near.critical_time_step(), contact, ratio=ratio, mass=mass)
 
 
-def two_layers(comm=COMM):
-    """Two plates, meshed differently, that meet: each is explicit where they do."""
+@functools.cache
+def two_layers(shared=True):
+    """Two plates, meshed differently, that meet: each is explicit where they do.
+
+    Among all ranks, or whole on each of them; once, since partitioners throw dice.
+    """
+    comm = COMM if shared else MPI.COMM_SELF
 
     def layer(low, high, cells, near):
         mesh = dmesh.create_rectangle(comm, [low, high], cells, cell_type=dmesh.CellType.quadrilateral)
@@ -88,7 +95,7 @@ def two_layers(comm=COMM):
 def surfaces(ratio, step=0.5, comm=COMM, friction=FRICTION):
     """HATI on two plates that meet, with friction between their surfaces."""
     cells = [tuple(f"{part}/{half}" for part in ("upper", "lower")) for half in ("near", "far")]
-    near, far = parts(two_layers(comm), cells)
+    near, far = parts(two_layers(comm.size == COMM.size), cells)
     contact = di.SurfaceContact(near, "upper/bottom", "lower/top", friction=friction)
     return HATI(near, far, step * near.critical_time_step(), contact, ratio=ratio)
 

@@ -56,6 +56,7 @@ def test_points_that_stay_deep_or_sink_for_long(chunk):
     assert warnings_of(lambda n: np.where(n % 50 == 0, 0.1, -0.15), 300, chunk) == []
     (text,) = warnings_of(lambda n: np.where(n == 5, -0.6, 1.0), 20, chunk)
     assert "get up to 0.6 of the size of a facet deep" in text and "smaller time step" in text
+    assert warnings_of(lambda n: np.where(n < 50, -0.6, 1.0), 60, chunk) == []  # as it was at the start
     (text,) = warnings_of(lambda n: -1e-4 * n, 150, chunk)
     assert "closed contact points sink deeper over 149 steps, up to 0.015" in text
     assert warnings_of(lambda n: -1e-4 * np.minimum(n, 100), 150, chunk) == []
