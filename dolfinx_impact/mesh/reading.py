@@ -62,9 +62,9 @@ def read(
 
     Raises:
         FileNotFoundError: The file does not exist.
-        ValueError: No mesh; a parameter that the script does not define; cells that are not in exactly one
-            physical group; two groups of one name; coordinates beyond ``gdim`` that vary; a STEP file without
-            exactly one solid, or a ``size`` unfit for it.
+        ValueError: No mesh, or cells of several kinds; a parameter that the script does not define; cells
+            that are not in exactly one physical group; two groups of one name; coordinates beyond ``gdim``
+            that vary; a STEP file without exactly one solid, or a ``size`` unfit for it.
         ImportError: gmsh is not installed (extra ``mesh``).
     """
     if gdim not in (1, 2, 3):
@@ -123,11 +123,16 @@ def _load(gmsh: Any, path: Path, parameters: dict[str, float], size: float | Non
         problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
         if problem:
             raise ValueError(f"{str(path)!r} gave no mesh: {problem}")
-    kinds = gmsh.model.mesh.getElements(max(0, gmsh.model.getDimension()))[0]
+    _refuse_kinds(gmsh.model, repr(str(path)))
+
+
+def _refuse_kinds(model: Any, source: str) -> None:
+    """Raise a ValueError unless the cells of the model are of one kind."""
+    kinds = model.mesh.getElements(max(0, model.getDimension()))[0]
     if len(kinds) == 0:
-        raise ValueError(f"{str(path)!r} gave no mesh: it has no elements")
+        raise ValueError(f"{source} gave no mesh: it has no elements")
     if len(kinds) > 1:
-        raise ValueError(f"{str(path)!r} mixes cells of {len(kinds)} kinds: a mesh has one kind of cell")
+        raise ValueError(f"{source} mixes cells of {len(kinds)} kinds: a mesh has one kind of cell")
 
 
 def _open(gmsh: Any, path: Path) -> None:
@@ -171,6 +176,7 @@ def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
 
 def _inspect(model: Any, gdim: int, several: bool) -> tuple[Groups, int | None, ModelCopy | None]:
     """Groups of the model; for line meshes also the number of vertices, and a copy if it is replicated."""
+    _refuse_kinds(model, "the gmsh model")
     groups = find_groups(model)
     _refuse_flattening(model, gdim)
     _tell_loose_parts(model)
@@ -202,9 +208,8 @@ def _tell_loose_parts(model: Any) -> None:
     """Tell the log of cells without a common node: solids that touch are one body only when fragmented."""
     kinds, _, flat = model.mesh.getElements(model.getDimension())
     numbers, at = np.unique(np.concatenate(flat), return_inverse=True)
-    sizes = [model.mesh.getElementProperties(kind)[3] for kind in kinds]
-    first = np.concatenate([np.repeat(nodes[::n], n) for nodes, n in zip(flat, sizes)])
-    pairs = np.searchsorted(numbers, first), at
+    count = model.mesh.getElementProperties(kinds[0])[3]
+    pairs = np.repeat(at[::count], count), at
     joined = sparse.coo_array((np.ones(at.size), pairs), shape=(numbers.size, numbers.size))
     parts = csgraph.connected_components(joined, directed=False)[0]
     if parts > 1:

@@ -167,6 +167,25 @@ def test_solids_that_only_touch_are_told(fragmented, caplog):
     assert Solid(plates, **STEEL).total_mass == pytest.approx(2 * 7847.0, rel=1e-12)
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("drawn", [False, True])
+def test_models_without_cells_or_with_two_kinds_are_refused(drawn):
+    """In words on all ranks: DOLFINx ends the process."""
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    if WORLD.rank == 0 and drawn:
+        squares = [(2, gmsh.model.occ.addRectangle(x, 0, 0, 1, 1)) for x in (0, 1)]
+        gmsh.model.occ.fragment(squares[:1], squares[1:])
+        gmsh.model.occ.synchronize()
+        gmsh.model.mesh.setRecombine(2, 1)
+        gmsh.model.addPhysicalGroup(2, [1, 2], name="plate")
+        gmsh.model.mesh.generate(2)
+    words = "mixes cells of 2 kinds" if drawn else "gave no mesh: it has no elements"
+    with pytest.raises(ValueError, match=f"the gmsh model {words}"):
+        mesh.read(gmsh.model, gdim=2)
+    gmsh.finalize()
+
+
 SKIN, BOTTOM = ("skin", [1, 2, 3, 4]), ("bottom", [1])
 
 
