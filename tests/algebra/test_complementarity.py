@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from dolfinx_impact import NotConverged
-from dolfinx_impact.algebra import complementarity
+from dolfinx_impact import NotConverged, complementarity
 from dolfinx_impact.algebra.complementarity import residual, solve
 
 LEVER = np.array([[23 / 18, 2 / 9], [2 / 9, 23 / 18]])

@@ -11,8 +11,8 @@ from mpi4py import MPI
 from support.examples import examples
 
 import dolfinx_impact as di
-from dolfinx_impact import NotConverged, mesh
-from dolfinx_impact.algebra import complementarity, coulomb
+from dolfinx_impact import NotConverged, complementarity, mesh
+from dolfinx_impact.algebra import coulomb
 
 seeds = st.integers(0, 2**32 - 1)
 coefficients = st.one_of(st.just(0.0), st.floats(1e-3, 1.5))

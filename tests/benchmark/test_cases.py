@@ -5,9 +5,9 @@ import math
 import pytest
 from support import cases
 
+from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.integrators import SCHEMES
 
 
 def outside(option):

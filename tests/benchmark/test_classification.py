@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support import cases
 
+from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.signorini import case as signorini
@@ -17,9 +18,7 @@ from dolfinx_impact.benchmark.report import build as report
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report import terminal
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
-from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import PositionLevel
+from dolfinx_impact.integrators import CentralDifferences, PositionLevel
 
 TAU = 1 / 3
 #: Where 4.4 oscillates least: the impact falls in the middle of a step.

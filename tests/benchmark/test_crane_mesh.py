@@ -7,9 +7,7 @@ from mpi4py import MPI
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from dolfinx_impact import mesh
-from dolfinx_impact.systems.frame import Frame
-from dolfinx_impact.systems.sections import Section
+from dolfinx_impact import Frame, Section, mesh
 
 pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD

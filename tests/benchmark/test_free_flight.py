@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from support import cases
 from support.examples import examples
 
-from dolfinx_impact import parallel
+from dolfinx_impact import EnergyLaw, parallel
 from dolfinx_impact.benchmark.cases.solids import free_flight as case
-from dolfinx_impact.materials import EnergyLaw
 
 SMALL = {"elements": 6, "every": 10}
 

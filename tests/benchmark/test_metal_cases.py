@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support import cases
 
+from dolfinx_impact import StepControl
 from dolfinx_impact.benchmark.cases.materials import plastic_wave, taylor_bar
-from dolfinx_impact.simulation.step_control import StepControl
 
 
 def results(case, **settings):

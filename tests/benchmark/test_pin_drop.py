@@ -5,11 +5,11 @@ import pytest
 from mpi4py import MPI
 from support import cases
 
+from dolfinx_impact import HATI
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.pin_drop import model
 from dolfinx_impact.benchmark.speed import divided
-from dolfinx_impact.integrators.hati import HATI
 
 SMALL = {"along": 100, "across": 4, "layers": 3, "tip": 5e-3, "t_end": 2e-4}
 

@@ -8,8 +8,7 @@ from support.paths import DEMOS
 
 from dolfinx_impact.benchmark.report import properties
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
 class Leaky(CentralDifferences):

@@ -15,7 +15,7 @@ import pytest
 from mpi4py import MPI
 from support.processes import environment
 
-from dolfinx_impact import Integrator
+from dolfinx_impact import SCHEMES, Integrator
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Claim, Figure
@@ -26,7 +26,6 @@ from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.workers import Schedule, Workers, on_first_rank
 from dolfinx_impact.benchmark.verdict import Verdict
 from dolfinx_impact.benchmark.work_precision.studies import STUDIES
-from dolfinx_impact.integrators import SCHEMES
 
 SOON = 120  # s; what is asked for is the end of processes, not of runs
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from dolfinx_impact import Interrupted, Result
+from dolfinx_impact import SCHEMES, Interrupted, Result
 from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
-from dolfinx_impact.integrators import SCHEMES
 
 WORLD = MPI.COMM_WORLD
 RUN = ["run", "impacting-bar", "cd-lagrange"]

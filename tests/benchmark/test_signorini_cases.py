@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark import cases, runner
 from dolfinx_impact.benchmark.case import Ended
 from dolfinx_impact.benchmark.cases.signorini import case
-from dolfinx_impact.integrators import SCHEMES
 
 IMPACT, BOUNCES = "signorini-impact", "signorini-bounces"
 SOME = ("cd-lagrange", "moreau-jean", "carpenter", "combined")

@@ -5,7 +5,7 @@ import pytest
 from mpi4py import MPI
 from support import cases
 
-from dolfinx_impact import parallel
+from dolfinx_impact import Section, parallel, simulate
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.bridge_crane import model as frame
@@ -13,8 +13,6 @@ from dolfinx_impact.benchmark.cases.bridge_crane.events import Events
 from dolfinx_impact.benchmark.cases.solid_crane import blocks, case, events, figures, model, statics
 from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.benchmark.speed import solid_crane as speed
-from dolfinx_impact.simulation.loop import simulate
-from dolfinx_impact.systems.sections import Section
 
 #: One layer of long elements: stiffer than the frame.
 SMALL = {"coarse": 3.0, "layers": 1, "t_end": 2e-3, "ratio": 20}

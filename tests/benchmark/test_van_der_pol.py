@@ -6,9 +6,9 @@ from scipy.integrate import solve_ivp
 from support import cases
 
 import dolfinx_impact as di
+from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases.van_der_pol import case
-from dolfinx_impact.integrators import SCHEMES
 
 
 def parameters(scheme, **changes):

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.benchmark.work_precision import figures, measure, studies, table
 from dolfinx_impact.benchmark.work_precision.measure import Point, Study, cost, front, ranking
-from dolfinx_impact.integrators import SCHEMES
 
 BALL = studies.STUDIES["bouncing-ball"]
 

@@ -7,7 +7,7 @@ import ufl
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.integrators.catalogue import SCHEMES
+from dolfinx_impact import SCHEMES
 
 #: Without the decoupled scheme, whose impulse answers a free motion that is damped, as it says; explicit
 #: penalty oscillates about the weight.

@@ -25,11 +25,11 @@ from dolfinx_impact import (
     Solid,
     SparseRows,
     Sphere,
+    complementarity,
     mesh,
     parallel,
     simulate,
 )
-from dolfinx_impact.algebra import complementarity
 
 WORLD = MPI.COMM_WORLD
 SIDE = np.sqrt(0.645e-3)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.contact import obstacles
+from dolfinx_impact import obstacles
 
 COMM = MPI.COMM_WORLD
 

@@ -9,11 +9,8 @@ from mpi4py import MPI
 from support.pairs import GAP, LAW, bars, made, named
 
 import dolfinx_impact as di
-from dolfinx_impact import mesh, parallel
-from dolfinx_impact.algebra import complementarity
+from dolfinx_impact import SCHEMES, NodePairs, complementarity, mesh, parallel
 from dolfinx_impact.algebra.operators import SharedSparseRows
-from dolfinx_impact.contact.node_pairs import NodePairs
-from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.delassus_iterated import IteratedDelassus
 
 WORLD = MPI.COMM_WORLD

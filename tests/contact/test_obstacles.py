@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 from support.examples import examples
 
-from dolfinx_impact import signals
-from dolfinx_impact.algebra.kernels import is_compiled, load
-from dolfinx_impact.contact.obstacles import (
+from dolfinx_impact import (
     Box,
     Cone,
     Cylinder,
@@ -22,7 +20,9 @@ from dolfinx_impact.contact.obstacles import (
     Sphere,
     Torus,
     UnionObstacle,
+    signals,
 )
+from dolfinx_impact.algebra.kernels import is_compiled, load
 
 CENTER, AXIS = {2: [0.1, -0.2], 3: [0.1, -0.2, 0.3]}, {2: [1.0, 2.0], 3: [1.0, 2.0, -2.0]}
 SKEW = {2: [[3.0, 4.0], [-4.0, 3.0]], 3: [[1.0, 2.0, 2.0], [2.0, 1.0, -2.0], [2.0, -2.0, 1.0]]}

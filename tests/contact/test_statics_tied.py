@@ -9,12 +9,9 @@ from mpi4py import MPI
 from support.examples import examples
 
 import dolfinx_impact as di
-from dolfinx_impact import mesh
+from dolfinx_impact import NamedMesh, Plane, RigidContact, Sphere, mesh
 from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
-from dolfinx_impact.contact.obstacles import Plane, Sphere
-from dolfinx_impact.contact.rigid_contact import RigidContact
 from dolfinx_impact.contact.statics import tied_equilibrium
-from dolfinx_impact.mesh import NamedMesh
 
 E, RHO, LENGTH, AREA, WEIGHT = 3e9, 1200.0, 2.0, 0.01, 1200.0 * 2.0 * 0.01 * 9.81
 

@@ -5,7 +5,7 @@ import pytest
 from support import cases
 
 import dolfinx_impact as di
-from dolfinx_impact.integrators import SCHEMES
+from dolfinx_impact import SCHEMES
 
 SOLID = {"dimension": 3, "elements": 10, "lateral": 2}
 

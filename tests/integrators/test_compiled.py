@@ -8,13 +8,11 @@ import pytest
 from support.parts import bar, glued
 
 import dolfinx_impact as di
+from dolfinx_impact import HATI, SparseRows
 from dolfinx_impact.algebra import kernels
-from dolfinx_impact.algebra.operators import SparseRows
-from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferenceBalance
-from dolfinx_impact.integrators.contact_laws import PositionLevel
 from dolfinx_impact.integrators.energy import TERMS
-from dolfinx_impact.integrators.hati import HATI
 from dolfinx_impact.integrators.hati.balance import HATIBalance
 from dolfinx_impact.integrators.hati.implicit_side import Implicit
 

@@ -6,9 +6,9 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
+from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.integrators import SCHEMES
 
 DEP = [name for name, scheme in SCHEMES.items() if name.startswith("dep-") and scheme.contact != "none"]
 #: They amplify the rounding of the gap.

@@ -24,12 +24,11 @@ from support.parts import (
 )
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
+from dolfinx_impact import HATI, parallel
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.algebra.operators import sparse_rows
 from dolfinx_impact.algebra.sparse_solver import FactorisedSolver, SymmetricSolver
 from dolfinx_impact.integrators import energy
-from dolfinx_impact.integrators.hati import HATI
 from dolfinx_impact.systems import matrices
 
 LAYOUTS = {"left": lambda x: x[0] < 1 / 3, "both ends": lambda x: (x[0] < 1 / 3) | (x[0] > 0.6)}

@@ -10,10 +10,10 @@ from support import vtx_reader
 from support.parts import COMM, DENSITY, SECTION, E, divided, field, plate, solid
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
+from dolfinx_impact import HATI, FieldWriter, parallel
 from dolfinx_impact.algebra.sparse_solver import FactorisedSolver
-from dolfinx_impact.integrators.hati import HATI, interface
-from dolfinx_impact.output.fields import LABELS, FieldWriter
+from dolfinx_impact.integrators.hati import interface
+from dolfinx_impact.output.fields import LABELS
 from dolfinx_impact.systems import matrices
 
 NU, FRICTION, RADIUS = 0.3, 0.3, 1.0

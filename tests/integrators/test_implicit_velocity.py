@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from support.examples import examples
 
 import dolfinx_impact as di
-from dolfinx_impact.algebra import complementarity
+from dolfinx_impact import complementarity
 
 STIFFNESS = [[30.0, -10.0], [-10.0, 20.0]]
 

@@ -7,7 +7,7 @@ from mpi4py import MPI
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
-from dolfinx_impact.algebra.complementarity import NotConverged
+from dolfinx_impact import NotConverged
 from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
 
 K, L0 = 10.0, 1.0

@@ -11,9 +11,8 @@ from support.examples import examples
 from support.parts import bar, plate, solid
 
 import dolfinx_impact as di
-from dolfinx_impact.algebra.complementarity import NotConverged
-from dolfinx_impact.integrators import ThetaMethod, VelocityLevel, theta_linear
-from dolfinx_impact.integrators.contact_laws import PositionLevel
+from dolfinx_impact import NotConverged
+from dolfinx_impact.integrators import PositionLevel, ThetaMethod, VelocityLevel, theta_linear
 from dolfinx_impact.integrators.delassus import FactorisedDelassus
 from dolfinx_impact.integrators.doyen2011 import DEP44, DEP61
 from dolfinx_impact.integrators.energy import TERMS, residual

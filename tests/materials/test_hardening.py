@@ -8,14 +8,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.materials import (
-    HistoryLaw,
-    J2Plasticity,
-    JohnsonCook,
-    LinearHardening,
-    TabulatedHardening,
-    Voce,
-)
+from dolfinx_impact import HistoryLaw, J2Plasticity, JohnsonCook, LinearHardening, TabulatedHardening, Voce
 
 HOT = {"melting_temperature": 1500.0, "heat_capacity": 3e6}
 

@@ -9,8 +9,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
-from dolfinx_impact.output.stress import VonMises
+from dolfinx_impact import VonMises, parallel
 
 COMM = MPI.COMM_WORLD
 NEO = di.NeoHookean(3.0, 0.3)

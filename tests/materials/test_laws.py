@@ -14,14 +14,18 @@ from mpi4py import MPI
 from scipy.optimize import minimize_scalar
 from support.examples import examples
 
-from dolfinx_impact import CDLagrange, Solid, UnstableTimeStep, materials, simulate
-from dolfinx_impact.materials import (
+from dolfinx_impact import (
+    CDLagrange,
     EnergyLaw,
     LinearElastic,
     MooneyRivlin,
     NeoHookean,
+    Solid,
     StressLaw,
     StVenantKirchhoff,
+    UnstableTimeStep,
+    materials,
+    simulate,
 )
 
 E, NU = 3.0, 0.3

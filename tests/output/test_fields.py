@@ -14,9 +14,8 @@ from support.blocks import dropped, named
 from support.pairs import bars
 
 import dolfinx_impact as di
-from dolfinx_impact import _compat, parallel, plot
-from dolfinx_impact.output.fields import LABELS, FieldWriter
-from dolfinx_impact.output.stress import VonMises
+from dolfinx_impact import FieldWriter, VonMises, _compat, parallel, plot
+from dolfinx_impact.output.fields import LABELS
 
 #: Fields that are written by default.
 NAMES = ("displacement", "velocity", "stress", "impulse", "gap")

@@ -10,8 +10,8 @@ from support import vtx_reader
 from support.blocks import dropped
 
 import dolfinx_impact as di
-from dolfinx_impact import materials, parallel, plot
-from dolfinx_impact.output import FieldWriter, HistoryField
+from dolfinx_impact import FieldWriter, materials, parallel, plot
+from dolfinx_impact.output import HistoryField
 from dolfinx_impact.output.fields import LABELS
 
 pytestmark = pytest.mark.mpi

@@ -8,7 +8,7 @@ from mpi4py import MPI
 from scipy.optimize import brentq
 
 import dolfinx_impact as di
-from dolfinx_impact.output.stress import VonMises
+from dolfinx_impact import VonMises
 
 pytestmark = pytest.mark.mpi
 

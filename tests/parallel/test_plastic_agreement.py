@@ -7,8 +7,7 @@ from support.bent import bent_mesh, halves, smooth
 from support.restarts import COPPER, rod
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
-from dolfinx_impact.materials import J2Plasticity, LinearHardening
+from dolfinx_impact import J2Plasticity, LinearHardening, parallel
 
 COMM = MPI.COMM_WORLD
 

@@ -40,8 +40,7 @@ def test_example_passes_its_tests(title, request):
 
 def test_scheme_of_the_example_fits_into_the_catalogue():
     """Its class states the facts of the table, and the shown lines of the list of schemes exist."""
-    from dolfinx_impact.integrators import catalogue
-    from dolfinx_impact.integrators.catalogue_entry import Scheme
+    from dolfinx_impact.integrators import Scheme, catalogue
 
     entry = Scheme.of(run_example("A scheme")["MoreauMidpoint"])
     assert all((entry.paper, entry.equations, entry.order, entry.conserves, entry.limit)) and entry.explicit

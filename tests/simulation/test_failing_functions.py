@@ -8,8 +8,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
-from dolfinx_impact.contact import obstacles
+from dolfinx_impact import obstacles, parallel
 
 pytestmark = pytest.mark.mpi
 

@@ -4,8 +4,7 @@ import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from dolfinx_impact import parallel
-from dolfinx_impact.mesh import NamedMesh
+from dolfinx_impact import NamedMesh, parallel
 
 COMM = MPI.COMM_WORLD
 CELLS = {each.name: each for each in dmesh.CellType}

@@ -2,11 +2,11 @@
 
 from typing import Any, NamedTuple
 
+from dolfinx_impact import Result
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.case import Problem
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.verdict import Verdict
-from dolfinx_impact.output.result import Result
 
 
 class Run(NamedTuple):

@@ -5,8 +5,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
-from dolfinx_impact.integrators.hati import HATI
+from dolfinx_impact import HATI, parallel
 
 COMM = MPI.COMM_WORLD
 GAP = 0.05

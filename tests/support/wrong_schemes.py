@@ -1,7 +1,6 @@
 """CD-Lagrange with a defect: what takes the place of the scheme of a claim that must turn."""
 
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
 class Central(CentralDifferences):

@@ -14,9 +14,8 @@ from mpi4py import MPI
 from support.surfaces import largest
 
 import dolfinx_impact as di
+from dolfinx_impact import FieldWriter, checkpoint
 from dolfinx_impact.materials import kinematics
-from dolfinx_impact.output.fields import FieldWriter
-from dolfinx_impact.simulation import checkpoint
 from dolfinx_impact.systems.mass_lumping import scalar_element
 
 COMM = MPI.COMM_WORLD

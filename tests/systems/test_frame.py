@@ -14,10 +14,7 @@ from scipy.linalg import eigh, expm
 from scipy.optimize import brentq
 from support.examples import examples
 
-from dolfinx_impact import CDLagrange, mesh
-from dolfinx_impact.mesh import NamedMesh
-from dolfinx_impact.systems.frame import Frame
-from dolfinx_impact.systems.sections import Section
+from dolfinx_impact import CDLagrange, Frame, NamedMesh, Section, mesh
 
 pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD

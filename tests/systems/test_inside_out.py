@@ -7,8 +7,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
-from dolfinx_impact.algebra.complementarity import NotConverged
+from dolfinx_impact import NotConverged, parallel
 
 COMM = MPI.COMM_WORLD
 QUAD, TRIANGLE = dmesh.CellType.quadrilateral, dmesh.CellType.triangle

@@ -12,15 +12,22 @@ from scipy.optimize import brentq
 from support import cases
 from support.examples import examples
 
-from dolfinx_impact import CDLagrange, MoreauJean, simulate
+from dolfinx_impact import (
+    CDLagrange,
+    Contact,
+    MoreauJean,
+    MovingObstacle,
+    Plane,
+    PointMasses,
+    RigidBody,
+    RigidBodyContact,
+    Sphere,
+    UnionObstacle,
+    simulate,
+)
 from dolfinx_impact.algebra import coulomb
 from dolfinx_impact.benchmark.cases.solids.rigid_body import FLIGHT, PARAMETERS, RIGID_BODY
-from dolfinx_impact.contact.base import Contact
-from dolfinx_impact.contact.obstacles import MovingObstacle, Plane, Sphere, UnionObstacle
-from dolfinx_impact.contact.rigid_body import RigidBodyContact
 from dolfinx_impact.exact.rigid import RigidImpact
-from dolfinx_impact.systems.rigid_body import RigidBody
-from dolfinx_impact.systems.system import PointMasses
 
 NAMES = ("cd-lagrange", "moreau-jean")
 RESULTS = ("vx", "vy", "spin", "impulse_n", "impulse_t")

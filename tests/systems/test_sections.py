@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dolfinx_impact.systems.sections import Section
+from dolfinx_impact import Section
 
 LENGTHS = st.floats(0.05, 2.0)
 SHARES = st.floats(0.05, 0.9)

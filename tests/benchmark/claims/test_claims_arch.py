@@ -11,8 +11,7 @@ from support import flips
 from dolfinx_impact.benchmark.cases.discrete_arch import case
 from dolfinx_impact.benchmark.cases.discrete_arch import claims as arch
 from dolfinx_impact.benchmark.cases.discrete_arch import measures as arch_runs
-from dolfinx_impact.integrators import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
 class Silent(VelocityLevel):

@@ -13,8 +13,7 @@ from dolfinx_impact.benchmark.cases.bouncing_ball import claims as ball
 from dolfinx_impact.benchmark.cases.bouncing_ball import figures as ball_figures
 from dolfinx_impact.benchmark.cases.bouncing_ball.measures import drop_heights, exact
 from dolfinx_impact.benchmark.claim import ACARY, CSMA, DI_STASIO
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 CLAIMS = {claim.id: claim for claim in ball.CLAIMS}
 

@@ -10,10 +10,7 @@ from dolfinx_impact import AcaryBonnefon
 from dolfinx_impact.benchmark.cases.impacting_bar import claims as bar
 from dolfinx_impact.benchmark.cases.impacting_bar.claims import TchamwaWielgosz
 from dolfinx_impact.benchmark.cases.impacting_bar.measures import BAR
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
-from dolfinx_impact.integrators.newmark import Newmark
-from dolfinx_impact.integrators.theta_method import ThetaMethod
+from dolfinx_impact.integrators import CentralDifferences, Newmark, PositionLevel, ThetaMethod, VelocityLevel
 
 
 class StronglyDamped(TchamwaWielgosz):

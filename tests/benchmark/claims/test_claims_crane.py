@@ -7,6 +7,7 @@ import pytest
 from support import flips
 from support.wrong_schemes import Central
 
+from dolfinx_impact import HATI as Divided
 from dolfinx_impact.benchmark.cases.bridge_crane import claims as crane
 from dolfinx_impact.benchmark.cases.bridge_crane.figures import (
     draw_contact,
@@ -44,10 +45,7 @@ from dolfinx_impact.benchmark.cases.split_bar.measures import (
     made,
     residual_as_printed,
 )
-from dolfinx_impact.integrators import HATI as Divided
-from dolfinx_impact.integrators import find_scheme
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel, find_scheme
 
 pytest.importorskip("gmsh")
 

@@ -31,8 +31,7 @@ from dolfinx_impact.benchmark.cases.solids.claims import (
 )
 from dolfinx_impact.benchmark.cases.solids.figures import FIGURES, contact_force, flown
 from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
 class Smaller(Runs):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from support import flips
 
+from dolfinx_impact import Integrator
 from dolfinx_impact.benchmark.cases.van_der_pol import claims as oscillator
 from dolfinx_impact.benchmark.cases.van_der_pol import figures as oscillator_figures
 from dolfinx_impact.benchmark.cases.van_der_pol import measures as oscillator_runs
 from dolfinx_impact.benchmark.convergence import norm35, order
-from dolfinx_impact.integrators import Integrator
 
 QUICK = oscillator_runs.Extent(
     short=10.0, h=2e-2, every=1, lossy=2e-2, span=5.0, steps=(8e-3, 4e-3, 2e-3), starts=5

@@ -9,9 +9,7 @@ from support import flips
 from dolfinx_impact.benchmark.cases.impacting_bar.claims import TchamwaWielgosz
 from dolfinx_impact.benchmark.cases.signorini.claims import EXACT as CLAIMS
 from dolfinx_impact.benchmark.cases.signorini.measures import CORRECTED, THETAS
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
-from dolfinx_impact.integrators.newmark import Newmark
+from dolfinx_impact.integrators import CentralDifferences, Newmark, PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.penalty import ExplicitPenalty
 
 

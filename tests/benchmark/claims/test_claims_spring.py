@@ -10,8 +10,7 @@ from support import flips
 
 from dolfinx_impact.benchmark.cases.rotating_spring import claims as spring
 from dolfinx_impact.benchmark.cases.rotating_spring import measures as spring_runs
-from dolfinx_impact.integrators import CentralDifferences, ThetaMethod
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, ThetaMethod, VelocityLevel
 
 
 class Silent(VelocityLevel):

@@ -20,8 +20,7 @@ from dolfinx_impact.benchmark.cases.two_bars.measures import (
     norm,
     ups_and_downs,
 )
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
 class NoContact(Central):

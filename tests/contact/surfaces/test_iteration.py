@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 from support.examples import examples
 
-from dolfinx_impact.algebra import complementarity, coulomb, projected_iteration
-from dolfinx_impact.algebra.complementarity import NotConverged
+from dolfinx_impact import NotConverged, complementarity
+from dolfinx_impact.algebra import coulomb, projected_iteration
 from dolfinx_impact.algebra.projected_iteration import Cone, solve
 
 

@@ -22,8 +22,7 @@ from support.surfaces import (
 )
 
 import dolfinx_impact as di
-from dolfinx_impact import parallel
-from dolfinx_impact.output.fields import FieldWriter
+from dolfinx_impact import FieldWriter, parallel
 from dolfinx_impact.plot import Snapshots
 
 PLANE = pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from mpi4py import MPI
 from support.bent import bent_mesh, difference, smooth
 
 import dolfinx_impact as di
-from dolfinx_impact.materials import J2Plasticity, LinearHardening
+from dolfinx_impact import J2Plasticity, LinearHardening
 
 COMM = MPI.COMM_WORLD
 TWICE = (("triangle", "axisymmetric"), ("hexahedron", None))

@@ -7,8 +7,7 @@ from mpi4py import MPI
 from support.bent import bent_mesh, halves, smooth
 
 import dolfinx_impact as di
-from dolfinx_impact import materials, parallel
-from dolfinx_impact.materials import J2Plasticity, LinearHardening
+from dolfinx_impact import J2Plasticity, LinearHardening, materials, parallel
 
 COMM = MPI.COMM_WORLD
 J2 = J2Plasticity(200.0, 0.3, hardening=LinearHardening(1.0, 20.0))

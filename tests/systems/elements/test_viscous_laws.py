@@ -9,7 +9,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.materials import HistoryLaw
+from dolfinx_impact import HistoryLaw
 
 KAPPA, MU, BRANCH, TAU = 5e9, 1e9, 2e9, 1e-4
 F_END = np.array([[1.2, 0.3, 0.1], [0.0, 0.9, 0.0], [0.05, 0.2, 1.1]])
