@@ -17,7 +17,6 @@ from ..output.result import Result
 from ..simulation.loop import simulate
 from ..simulation.step_control import StepControl
 from .run_log import RunLog
-from .sketch import Sketch
 from .verdict import Verdict
 
 Values = Mapping[str, Any]  #: Parameters of a run by name.
@@ -98,7 +97,6 @@ class Case:
         parameters: Its parameters by name.
         schemes: Names of the schemes it runs with.
         about: The motion and its purpose, in a sentence or two.
-        drawing: A sketch of it.
         amplifies_rounding: Whether long runs differ in whole cycles where roundings differ.
         defaults: Parameters of schemes with another default here.
         courants: Courant numbers of explicit and of other schemes, where the parameter has no default.
@@ -112,7 +110,6 @@ class Case:
     parameters: Mapping[str, Option]
     schemes: tuple[str, ...]
     about: str
-    drawing: Sketch
     amplifies_rounding: bool = False
     defaults: Values = {}
     courants: tuple[float, float] = (1.0, 1.0)

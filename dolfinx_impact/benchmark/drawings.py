@@ -74,10 +74,8 @@ split_bar.label((72, 42), "explicit, h").label((164, 42), "implicit, m h")
 split_bar.arrow((204, 110), (160, 110), "v₀", -8)
 
 pin_drop = Sketch().fixed((90, 30), (150, 30)).block((16, 78), 208, 22, 16, 2).block((113, 50), 14, 28, 2, 5)
-pin_drop.line((100, 78), (140, 78), dashed=True).label((178, 60), "explicit, h").label(
-    (62, 112), "implicit, m h"
-)
-pin_drop.arrow((204, 134), (204, 108), "v₀", 9)
+pin_drop.line((100, 78), (140, 78), dashed=True).label((178, 60), "explicit, h")
+pin_drop.label((62, 112), "implicit, m h").arrow((204, 134), (204, 108), "v₀", 9)
 
 bridge_crane = Sketch().fixed((6, 44), (40, 44)).fixed((200, 44), (234, 44))
 bridge_crane.block((14, 62), 212, 12, 14).block((92, 86), 56, 20).circle((104, 80), 6).circle((136, 80), 6)
@@ -180,3 +178,6 @@ plastic_wave = Sketch().fixed((24, 118), (24, 36)).block((24, 62), 204, 30, 17)
 plastic_wave.line((84, 46), (84, 122), dashed=True).label((84, 128), "plastic")
 plastic_wave.line((168, 46), (168, 122), dashed=True).label((168, 128), "elastic")
 plastic_wave.arrow((84, 50), (108, 50)).arrow((168, 50), (206, 50)).arrow((216, 106), (186, 106), "v₀", -8)
+
+#: The drawings by the names of the cases.
+DRAWINGS = {name.replace("_", "-"): each for name, each in list(vars().items()) if isinstance(each, Sketch)}

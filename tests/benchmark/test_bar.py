@@ -97,7 +97,7 @@ def test_solid_without_lateral_motion_is_the_line(scheme):
     runs = []
     for changes in ({"dimension": 1}, {"dimension": 3, "nu": 0.0}):
         p = values(scheme, h=0.7 * LENGTH / 50 / SPEED, **changes)
-        problem = case.IMPACTING_BAR.make(scheme, p)
+        problem = case.Bar().make(scheme, p)
         everything = problem.integrator.system.rows()
         runs.append(di.simulate(problem.integrator, t_end=3e-4, record=everything, every=10, progress=False))
     line, solid = runs

@@ -129,7 +129,7 @@ def test_the_tip_is_known_for_one_ratio_of_force_and_modulus():
         p={**given, "nu": 0.3},
         result={"u": np.array([[1.0, 2.0]]), "external": np.array([1.0]), "kinetic": np.array([0.0])},
     )
-    case, expected = cook_membrane.COOK_MEMBRANE, {"tip": 2.0, "tip_sideways": 1.0, "kinetic_left": 0.0}
+    case, expected = cook_membrane.CookMembrane(), {"tip": 2.0, "tip_sideways": 1.0, "kinetic_left": 0.0}
     assert case.measure(run) == expected and case.verdicts(run) == []
 
 

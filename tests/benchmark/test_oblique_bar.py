@@ -11,7 +11,7 @@ from support.examples import examples
 
 from dolfinx_impact.benchmark.cases.solids import oblique_bar as case
 
-SCHEMES = case.OBLIQUE_BAR.schemes
+SCHEMES = case.ObliqueBar.schemes
 TINY = {"elements": 4, "lateral": 1, "t_end": 1.6e-4}
 
 

@@ -7,7 +7,7 @@ import pytest
 from support import cases
 
 from dolfinx_impact.benchmark.cases.rotating_spring import case as rotating_spring
-from dolfinx_impact.benchmark.cases.rotating_spring.case import ROTATING_SPRING
+from dolfinx_impact.benchmark.cases.rotating_spring.case import Spring
 
 VELOCITY_LEVEL = ("cd-lagrange", "moreau-jean")
 RUBS = (("friction", 0.2), ("restitution", 0.0))
@@ -122,7 +122,7 @@ def test_the_verdicts_on_friction_turn():
         assert len(judged) == 4 and sum(not v.reproduced for v in judged) == 1
 
 
-@pytest.mark.parametrize("scheme", ROTATING_SPRING.schemes)
+@pytest.mark.parametrize("scheme", Spring.schemes)
 def test_every_scheme_runs_and_stays_inside(scheme):
     # Elastic impacts at this step give energy to noh-bathe: see its docstring.
     changed = {"restitution": 0.0} if scheme in ("carpenter", "noh-bathe") else {}

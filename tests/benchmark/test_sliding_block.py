@@ -13,7 +13,7 @@ from support.examples import examples
 import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.solids import sliding_block as case
 
-SCHEMES = case.SLIDING_BLOCK.schemes
+SCHEMES = case.SlidingBlock.schemes
 
 
 def values(scheme, **changes):

@@ -39,7 +39,7 @@ def reference(p, t):
 
 def test_forces_are_those_of_the_paper():
     p = parameters("cd-lagrange", xi=3.0, omega0=2.0, X0=0.7)
-    oscillator = case.VAN_DER_POL.build(p).system
+    oscillator = case.Oscillator().build(p).system
     out = np.zeros(1)
     for x, v in ((0.3, -1.2), (1.1, 0.4), (-0.9, 2.0)):
         oscillator.force(0.0, np.array([x]), np.array([v]), out)
@@ -126,9 +126,9 @@ def test_a_run_that_leaves_the_cycle_fails_its_verdict():
 
 
 def test_moreau_jean_takes_the_force_at_the_midpoint():
-    assert runner.parse(case.VAN_DER_POL, "moreau-jean", [])["force"] == "midpoint"
-    assert runner.parse(case.VAN_DER_POL, "moreau-jean", ["force=trapezoid"])["force"] == "trapezoid"
-    assert "force" not in runner.parse(case.VAN_DER_POL, "cd-lagrange", [])
+    assert runner.parse(case.Oscillator(), "moreau-jean", [])["force"] == "midpoint"
+    assert runner.parse(case.Oscillator(), "moreau-jean", ["force=trapezoid"])["force"] == "trapezoid"
+    assert "force" not in runner.parse(case.Oscillator(), "cd-lagrange", [])
     assert cases.made("van-der-pol", "moreau-jean").integrator.midpoint
 
 

@@ -114,7 +114,7 @@ def test_without_lateral_strain_space_is_the_plane():
     h = case.whole_step(t_end, 0.3 * case.make_block(space).critical_time_step())
     found = []
     for p in (plane, space):
-        integrator = case.WAVE_BLOCK.make("cd-lagrange", {**p, "h": h}).integrator
+        integrator = case.WaveBlock().make("cd-lagrange", {**p, "h": h}).integrator
         for _ in range(round(t_end / h)):
             integrator.step()
         found.append(case.errors(integrator, "cd-lagrange", p))

@@ -34,7 +34,7 @@ def test_it_takes_at_most_sixty_lines():
 
 def bar(scheme, h=None):
     p = properties.defaults("impacting-bar", elements=20, t_end=2e-4, nu=None, mass=None)
-    setup = impacting_bar.IMPACTING_BAR.build(p)
+    setup = impacting_bar.Bar().build(p)
     integrator = scheme(setup.system, h or 0.7 * setup.critical, contact=setup.contact)
     integrator.start(0.0, -p["v0"])
     return di.simulate(integrator, t_end=p["t_end"], progress=False)

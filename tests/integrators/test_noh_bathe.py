@@ -193,7 +193,7 @@ def last_impulse(run):
 def bar(part=0.9, elements=50, **options):
     """The bar of Di Stasio et al. (2019), its step as a part of (l/c) 1.85."""
     p = {**defaults(impacting_bar.PARAMETERS), "elements": elements}
-    setup = impacting_bar.IMPACTING_BAR.build(p)
+    setup = impacting_bar.Bar().build(p)
     wall = setup.contact
     s = di.NohBathe(setup.system, part * 1.85 * setup.critical, contact=wall)
     s.start(0.0, -p["v0"])
@@ -271,7 +271,7 @@ def test_momenta_of_a_spring_that_turns_between_impacts():
     drift = []
     for h in (0.04, 0.02, 0.01):
         p = defaults(rotating_spring.PARAMETERS)
-        s = di.NohBathe(rotating_spring.ROTATING_SPRING.build(p).system, h)
+        s = di.NohBathe(rotating_spring.Spring().build(p).system, h)
         s.start([p["x0"], p["y0"]], [p["vx0"], p["vy0"]])
         run = di.simulate(s, t_end=3.0, progress=False, compiled=False)
         (x, y), (vx, vy) = run["u"].T, run["v_t"].T

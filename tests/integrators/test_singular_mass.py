@@ -254,7 +254,7 @@ def test_hertz_force_changes_more_smoothly_from_step_to_step(courant, factor):
             "touching": True,
             "mass": "lumped",
         }
-        s, duration = hertz_sphere.HERTZ_SPHERE.make(scheme, p).integrator, hertz_sphere.exact(p).duration
+        s, duration = hertz_sphere.HertzSphere().make(scheme, p).integrator, hertz_sphere.exact(p).duration
         force = []
         while s.t < duration:
             s.step()

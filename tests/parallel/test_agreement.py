@@ -58,5 +58,5 @@ def test_the_partition_cuts_the_contact_face():
     """Else the histories of the plate would show nothing."""
     p = {name: option.default for name, option in impacting_bar.PARAMETERS.items()}
     short = {"dimension": 3, "length": 0.01, "area": 0.0064, "elements": 2, "lateral": 10}
-    wall = impacting_bar.IMPACTING_BAR.build({**p, **short}).contact
+    wall = impacting_bar.Bar().build({**p, **short}).contact
     assert min(COMM.allgather(wall.count)) > 0

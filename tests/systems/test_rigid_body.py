@@ -26,7 +26,7 @@ from dolfinx_impact import (
     simulate,
 )
 from dolfinx_impact.algebra import coulomb
-from dolfinx_impact.benchmark.cases.solids.rigid_body import FLIGHT, PARAMETERS, RIGID_BODY
+from dolfinx_impact.benchmark.cases.solids.rigid_body import FLIGHT, PARAMETERS, RigidBodyCase
 from dolfinx_impact.exact.rigid import RigidImpact
 
 NAMES = ("cd-lagrange", "moreau-jean")
@@ -610,10 +610,10 @@ def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
 )
 def test_refused_parameters(scheme, changed, message):
     with pytest.raises(ValueError, match=message):
-        RIGID_BODY.make(scheme, values(scheme, **changed))
+        RigidBodyCase().make(scheme, values(scheme, **changed))
 
 
 def test_the_case_names_what_scripts_rely_on():
     given_names = "shape R rho vx0 vy0 spin0 angle0 restitution friction h courant t_end every gap_tolerance"
-    assert set(given_names.split()) == set(PARAMETERS) and RIGID_BODY.schemes == NAMES
+    assert set(given_names.split()) == set(PARAMETERS) and RigidBodyCase.schemes == NAMES
     assert issubclass(RigidBodyContact, Contact) and FLIGHT >= 1

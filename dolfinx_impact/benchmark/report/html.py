@@ -11,6 +11,7 @@ from typing import Any
 
 from ..cases import CASES
 from ..claims import Figure
+from ..drawings import DRAWINGS
 from ..work_precision import table as work
 from .wording import Grid, asked, classification, count, number, properties, title
 
@@ -101,7 +102,7 @@ def _case(case: str, claims: Sequence[_Row], figures: str, runs: _Row) -> str:
 
 
 def _drawing(case: str) -> str:
-    return CASES[case].drawing.svg(f"The set-up of {title(case)}")
+    return DRAWINGS[case].svg(f"The set-up of {title(case)}")
 
 
 def _figures(drawn: Sequence[Drawn], folder: Path) -> str:

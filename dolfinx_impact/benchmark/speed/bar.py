@@ -14,7 +14,7 @@ from ...integrators import Integrator
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ..case import Values, defaults
-from ..cases.impacting_bar.case import IMPACTING_BAR, PARAMETERS
+from ..cases.impacting_bar.case import PARAMETERS, Bar
 from .timing import interleave, ratio, say, spread, started
 from .yardsticks import best_product
 
@@ -25,7 +25,7 @@ STEPS = 200
 def measure(size: int) -> dict[str, float]:
     """Print and return ratios for a bar of about ``size`` dofs, which touches the wall. Collective."""
     begun, p = time.perf_counter(), values(size)
-    setup = IMPACTING_BAR.build(p)
+    setup = Bar().build(p)
     bar, wall, critical = setup.system, setup.contact, setup.body.critical_time_step()
     # It touches the wall from the start: contact is measured while it acts.
     state = np.zeros((2, bar.size))

@@ -63,8 +63,8 @@ def measure(t_end: float = T_END) -> dict[str, float]:
 def started(refine: int, dt: float, partition: str = "", ratio: int = 1) -> Integrator:
     """The crane in its static state, ready to be shaken; undivided without a partition."""
     scheme, own = "hati" if partition else "cd-lagrange", {"partition": partition} if partition else {}
-    p = {**defaults(runner.options_of(case.BRIDGE_CRANE, scheme)), "refine": refine, "h": dt, "ratio": ratio}
-    return case.BRIDGE_CRANE.make(scheme, {**p, **own}).integrator
+    p = {**defaults(runner.options_of(case.CraneCase(), scheme)), "refine": refine, "h": dt, "ratio": ratio}
+    return case.CraneCase().make(scheme, {**p, **own}).integrator
 
 
 class _Run:

@@ -14,7 +14,6 @@ from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
-from ... import drawings
 from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, contact_law
 from ...run_log import RunLog
 from ...verdict import Verdict
@@ -163,7 +162,6 @@ class Ball(Case):
         "A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
         "time, after which it must rest."
     )
-    drawing = drawings.bouncing_ball
     balance_limits = (1e-12, 1e-12)
     no_critical_step = "a ball without a spring has no critical time step"
 
@@ -209,6 +207,3 @@ class Ball(Case):
             words = "the ball always reaches the same height [m]"
             rows.append(Verdict.below(words, worst, 1e-11 * ball.top))
         return rows + _position_verdicts(run.scheme, ball, log, run.result)
-
-
-BOUNCING_BALL = Ball()

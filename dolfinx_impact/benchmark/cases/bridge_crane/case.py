@@ -19,7 +19,6 @@ from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.central_differences import CentralDifferences
 from ....signals import Signal
 from ....systems.frame import Frame
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 from ...verdict import Verdict
 from . import model as crane
@@ -135,7 +134,6 @@ class CraneCase(Case):
 
     parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
     about = "A bridge crane under vertical shaking: its trolley's wheels lift off and come down again."
-    drawing = drawings.bridge_crane
     balance_limits = (1e-9, 1e-9)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> CraneSetup:
@@ -203,6 +201,3 @@ class CraneCase(Case):
             words = "loads and wheels give the trolley its vertical momentum (relative)"
             rows.append(Verdict.below(words, results["momentum_defect"], 1e-9 * finer))
         return rows
-
-
-BRIDGE_CRANE = CraneCase()

@@ -150,7 +150,7 @@ def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any
 
 @lru_cache(maxsize=8)
 def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
-    problem = case.BRIDGE_CRANE.make(scheme, {**json.loads(parameters), "t_end": window[1]})
+    problem = case.CraneCase().make(scheme, {**json.loads(parameters), "t_end": window[1]})
     log = _Contacts(problem.integrator, window)
     _simulated(problem, [log], energies=False)
     return np.vstack(log.found)
@@ -195,7 +195,7 @@ def _cpu_times(chosen: tuple[tuple[str, str], ...], timed: float) -> tuple[float
 
 
 def _cpu_time(scheme: str, parameters: str, t_end: float) -> float:
-    problem = case.BRIDGE_CRANE.make(scheme, {**json.loads(parameters), "t_end": t_end})
+    problem = case.CraneCase().make(scheme, {**json.loads(parameters), "t_end": t_end})
     clock = _Clock()
     _simulated(problem, [*problem.observers(), clock])
     return clock.times[-1] - clock.times[0]

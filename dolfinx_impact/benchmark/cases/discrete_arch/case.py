@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ....contact.bound import DofBound
 from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
-from ... import drawings
 from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...run_log import RunLog
 from ...verdict import Verdict
@@ -52,7 +51,7 @@ SMALL_RATIO = 1e-3
 
 def started(scheme: str, p: Values) -> Integrator:
     """A scheme that holds the arch at rest, unloaded, at t = 0."""
-    return DISCRETE_ARCH.make(scheme, {**p, "stop_ratio": 0.0}).integrator
+    return Arch().make(scheme, {**p, "stop_ratio": 0.0}).integrator
 
 
 def impulses(integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
@@ -162,7 +161,6 @@ class Arch(Case):
 
     parameters, schemes = PARAMETERS, SCHEME_NAMES
     about = "A shallow arch of masses and springs snaps onto a floor. Only its rest counts: masses are free."
-    drawing = drawings.discrete_arch
     log_type = ArchLog
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -211,6 +209,3 @@ class Arch(Case):
     def study(self, problem: Problem) -> list[Verdict]:
         """Whether load, mass, damping and step change the nodes in contact."""
         return scaling_verdicts(problem.scheme, problem.given)
-
-
-DISCRETE_ARCH = Arch()

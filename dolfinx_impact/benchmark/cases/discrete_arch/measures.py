@@ -21,7 +21,7 @@ def stopped_run(runs: Runs, damping: float) -> Run:
 
 def arch(run: Run) -> Chain:
     """The chain of a run."""
-    chain: Chain = case.DISCRETE_ARCH.build(run.summary["parameters"]).system
+    chain: Chain = case.Arch().build(run.summary["parameters"]).system
     return chain
 
 

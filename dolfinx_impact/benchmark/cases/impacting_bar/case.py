@@ -21,7 +21,6 @@ from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.result import Result
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
 from ...run_log import CONTACT
@@ -113,7 +112,7 @@ def fitted_orders(made: Iterable[Problem], elements: Sequence[int], true: Impact
 def orders(scheme: str, courant: float, p: Values) -> NDArray:
     """Fitted orders of convergence in (u, v_t) at a Courant number. Collective."""
     values = {**p, "courant": courant, "h": None, "every": 1}
-    made = (IMPACTING_BAR.make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
+    made = (Bar().make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
     return fitted_orders(made, ORDER_ELEMENTS, exact(p))
 
 
@@ -166,7 +165,6 @@ class Bar(Case):
         "An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
         "back, then leaves with the speed it came with."
     )
-    drawing = drawings.impacting_bar
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with Poisson's ratio."""
@@ -214,6 +212,3 @@ class Bar(Case):
     def study(self, problem: Problem) -> list[Verdict]:
         """The orders of CD-Lagrange. Collective."""
         return order_verdicts(problem.scheme, problem.p["courant"], problem.given)
-
-
-IMPACTING_BAR = Bar()

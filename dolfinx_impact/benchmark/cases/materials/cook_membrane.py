@@ -21,7 +21,6 @@ from .... import mesh
 from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
 from ..solids import common
@@ -80,7 +79,6 @@ class CookMembrane(common.SolidCase):
     about = (
         "Cook's membrane of a nearly incompressible material bends under a shear force: plain elements lock."
     )
-    drawing = drawings.cook_membrane
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The panel; its tip is recorded. Collective."""
@@ -122,6 +120,3 @@ class CookMembrane(common.SolidCase):
             return [rest]
         words = "the tip is that of a fine mesh of a high degree (ratio)"
         return [rest, Verdict.equal(words, run.results["tip_ratio"], 1.0, ALLOWED)]
-
-
-COOK_MEMBRANE = CookMembrane()

@@ -41,7 +41,7 @@ def draw_pressure(ax: Any, pressures: Pressures, p: NDArray, points: NDArray) ->
 def rubber(runs: Runs, **settings: Any) -> tuple[Pressures, NDArray, NDArray]:
     """Pressures of a run, those of its cells [Pa] and its points [m] as the case measures them; run again."""
     p = dict(runs(c.RUBBER, c.CD, **settings).summary["parameters"])
-    problem = rubber_block.RUBBER_BLOCK.make(runs.scheme(c.CD), p)
+    problem = rubber_block.RubberBlock().make(runs.scheme(c.CD), p)
     problem.simulate()
     pressures, u = problem.setup.pressures, problem.integrator.u
     if p["shape"] == "ball":
@@ -80,7 +80,7 @@ def draw_cook(runs: Runs, figure: Any) -> None:
     left.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.84))
     for ax, (locking, look) in zip(others, _LOOKS.items()):
         p = dict(runs(c.COOK, c.CD, locking=locking, elements=_MESHES[1]).summary["parameters"])
-        problem = cook_membrane.COOK_MEMBRANE.make(runs.scheme(c.CD), p)
+        problem = cook_membrane.CookMembrane().make(runs.scheme(c.CD), p)
         problem.simulate()
         shape = Pressures(problem.setup.body, 1.0)
         ax.plot(*_outline(shape, shape.x).T, color="0.6", lw=0.8, label="at rest")

@@ -100,7 +100,7 @@ def draw_wave(runs: Runs, figure: Any) -> None:
     for ax, state in zip(bars, c.STATES):
         run = runs(c.WAVE, c.CD, state=state)
         p = run.summary["parameters"]
-        body, wave = plastic_wave.PLASTIC_WAVE.build(p).body, plastic_wave.exact(p)
+        body, wave = plastic_wave.MetalWave().build(p).body, plastic_wave.exact(p)
         z, t = np.sort(body.x[body.nodes("axis"), 1]), run["t"][-1]  # as the columns of a history
         fine = np.linspace(0.0, p["length"], 4001)
         ax.plot(fine, wave.field("velocity", fine, t), label="exact", **style("exact"))

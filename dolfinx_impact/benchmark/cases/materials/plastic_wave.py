@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from .... import mesh, parallel
 from ....exact import PlasticWave
 from ....integrators import Option, Scheme
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
 from ...convergence import order
@@ -113,7 +112,6 @@ class MetalWave(metals.MetalCase):
 
     parameters = PARAMETERS
     about = "A long metal bar hits a rigid wall: an elastic precursor and a plastic front run into it."
-    drawing = drawings.plastic_wave
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters; a ValueError where there is no plastic front."""
@@ -173,6 +171,3 @@ class MetalWave(metals.MetalCase):
         interval = "between 0.45 and 0.75 (2/3: a linear front in a dispersive scheme)"
         words = f"the error falls with an order {interval}"
         return [Verdict.equal(words, slope, (low + high) / 2, (high - low) / 2)]
-
-
-PLASTIC_WAVE = MetalWave()

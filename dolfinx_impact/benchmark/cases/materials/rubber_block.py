@@ -26,7 +26,6 @@ from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...run_log import RunLog
@@ -151,7 +150,6 @@ class RubberBlock(common.SolidCase):
 
     parameters, schemes = PARAMETERS, SCHEMES
     about = "Rubber that hardly changes its volume is pressed between plates, or falls as a ball on a plane."
-    drawing = drawings.rubber_block
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Rubber:
         """Body, plane and pressures. Collective."""
@@ -198,6 +196,3 @@ class RubberBlock(common.SolidCase):
             Verdict.below(what, run.results["roughness"], SMOOTH),
             Verdict.below("volumes are kept (largest relative change)", run.results["volume_change"], KEPT),
         ]
-
-
-RUBBER_BLOCK = RubberBlock()

@@ -18,7 +18,6 @@ import numpy as np
 from .... import parallel
 from ....integrators import Option, Scheme
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...run_log import CONTACT
 from ...verdict import Verdict
@@ -132,7 +131,6 @@ class TaylorBar(metals.MetalCase):
     about = (
         "A copper bar hits a rigid wall, flows and mushrooms: its radius, its length and its work are known."
     )
-    drawing = drawings.taylor_bar
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Bar and wall; side and face are recorded. Collective."""
@@ -158,6 +156,3 @@ class TaylorBar(metals.MetalCase):
         """Shape and work beside those known."""
         expected = known(run.p)
         return [] if expected is None else beside(run.results, run.p, expected)
-
-
-TAYLOR_BAR = TaylorBar()

@@ -17,7 +17,6 @@ from ....integrators import Integrator, Option, Scheme
 from ....integrators.hati import HATI
 from ....output.result import Result
 from ....simulation.loop import simulate
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values
 from ...run_log import CONTACT
 from ...verdict import Verdict
@@ -83,7 +82,6 @@ class PinDrop(Case):
         "A long beam falls on a small pin with a fine mesh, which is explicit with small steps; the beam is "
         "implicit with steps hundreds of times larger."
     )
-    drawing = drawings.pin_drop
     balance_limits = (1e-11, 1e-11)
     log_type = SplitLog
     defaults = {"ratio": 100}
@@ -146,6 +144,3 @@ class PinDrop(Case):
             words = "displacements beside the free fall are those of the undivided, explicit body (relative)"
             rows.append(Verdict.below(words, results["difference"], 0.03))
         return rows
-
-
-PIN_DROP = PinDrop()

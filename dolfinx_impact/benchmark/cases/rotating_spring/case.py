@@ -19,7 +19,6 @@ from ....contact.obstacles import Sphere
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
 from ....systems.system import PointMasses
-from ... import drawings
 from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, contact_law
 from ...run_log import CONTACT, RunLog
 from ...verdict import Verdict
@@ -138,7 +137,6 @@ class Spring(Case):
     about = (
         "A mass on a spring flies around in a circular wall. Without friction it keeps energy and momentum."
     )
-    drawing = drawings.rotating_spring
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters; a ValueError for a mass that does not start inside the wall."""
@@ -211,6 +209,3 @@ class Spring(Case):
     def verdicts(self, run: Ended) -> list[Verdict]:
         """Whether the mass keeps what its scheme should keep."""
         return statements(run.scheme, run.results, run.p)
-
-
-ROTATING_SPRING = Spring()

@@ -214,7 +214,7 @@ def _complexity(runs: Runs, steps: int = 200) -> dict[str, float]:
         counts = []
         for mu in (0.0, RUBS["friction"]):
             p = runs(CASE, scheme, restitution=0, friction=mu).summary["parameters"]
-            s = case.ROTATING_SPRING.make(runs.scheme(scheme), p).integrator
+            s = case.Spring().make(runs.scheme(scheme), p).integrator
             made = effort(s, steps)
             counts.append(float((made.forces + made.systems + made.contacts)[made.pressed].mean()))
         added[scheme] = max(0.0, counts[1] - counts[0])

@@ -18,10 +18,8 @@ from ....integrators.step_buffer import Steps
 from ....materials import LinearElastic
 from ....simulation.recorder import added
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 from ...run_log import CONTACT, RunLog
-from ...sketch import Sketch
 from ...verdict import Verdict
 
 #: Time step unless given, of implicit and of explicit schemes [s].
@@ -168,13 +166,12 @@ class Signorini(Case):
     Args:
         parameters: Its parameters.
         about: The motion and its purpose.
-        drawing: A sketch of it.
     """
 
     schemes = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact != "none")
 
-    def __init__(self, parameters: dict[str, Option], about: str, drawing: Sketch) -> None:
-        self.parameters, self.about, self.drawing = parameters, about, drawing
+    def __init__(self, parameters: dict[str, Option], about: str) -> None:
+        self.parameters, self.about = parameters, about
         super().__init__()
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -236,11 +233,9 @@ SIGNORINI_IMPACT = Signorini(
     _parameters(10.0, 0.0, t_end=2.0),
     "An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
     "oscillation that a scheme makes.",
-    drawings.signorini_impact,
 )
 SIGNORINI_BOUNCES = Signorini(
     _parameters(0.0, 10.0, t_end=1 + 4 * 16 / 3),
     "An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps its "
     "energy over any number of impacts.",
-    drawings.signorini_bounces,
 )

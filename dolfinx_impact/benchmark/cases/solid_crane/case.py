@@ -19,7 +19,6 @@ from .... import parallel
 from ....contact.node_pairs import NodePairs
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law, defaults
 from ...verdict import Verdict
 from ..bridge_crane import case as frame_case
@@ -142,7 +141,7 @@ def frame_events(p: Values, h: float) -> Events:
     same = ("trolley", "record", "alpha", "start", "t_end", "gap_tolerance")
     usual = {**defaults(SCHEMES["cd-lagrange"].parameters), **defaults(frame_case.PARAMETERS)}
     given = {**usual, **{name: p[name] for name in same}, "h": h, "every": 10**6}
-    problem = frame_case.BRIDGE_CRANE.make("cd-lagrange", given)
+    problem = frame_case.CraneCase().make("cd-lagrange", given)
     problem.simulate(energies=False)
     problem.log.close()
     events: Events = problem.log.events
@@ -191,7 +190,6 @@ class SolidCraneCase(Case):
         "The bridge crane as a solid, its wheels and rails explicit with small steps and friction, girders "
         "and trolley implicit with large ones: the trolley lifts off and comes down beside that of the frame."
     )
-    drawing = drawings.solid_crane
     balance_limits = (1e-9, 1e-9)
     defaults = {"ratio": 50}
 
@@ -259,6 +257,3 @@ class SolidCraneCase(Case):
             rows.append(Verdict.of("<=", told, ours / theirs - 1, 0.03))
         words = "impulses act at closed gaps: the largest gap of a wheel with one [m]"
         return [*rows, *frame_case.touching_verdict(run.log, p, words), *order_verdicts(results)]
-
-
-SOLID_CRANE = SolidCraneCase()

@@ -9,7 +9,6 @@ import numpy as np
 
 from ....contact.obstacles import Plane
 from ....integrators import Option, Scheme, find_scheme
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
 from ...verdict import Verdict
@@ -39,7 +38,6 @@ class CubeDrop(common.SolidCase):
 
     parameters = PARAMETERS
     about = "An elastic cube falls flat on a rigid plane: waves in it, not restitution, decide its rebound."
-    drawing = drawings.cube_drop
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Cube and plane. Collective."""
@@ -93,6 +91,3 @@ class CubeDrop(common.SolidCase):
             *(Verdict.equal(nodes % e, x, float(np.mean(found)), 0.02) for e, x in zip(RESTITUTIONS, found)),
             Verdict.below(order, np.ptp(found) / np.ptp(rough), coarse / fine),
         ]
-
-
-CUBE_DROP = CubeDrop()

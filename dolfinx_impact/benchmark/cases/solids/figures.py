@@ -86,7 +86,7 @@ def draw_errors(runs: Runs, figure: Any) -> None:
 def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
     """Times [s], relative changes of energy and angular momentum of the free flight; a run with all nodes."""
     summary = runs(c.FLIGHT, scheme).summary
-    problem = free_flight.FREE_FLIGHT.make(runs.scheme(scheme), dict(summary["parameters"]))
+    problem = free_flight.FreeFlight().make(runs.scheme(scheme), dict(summary["parameters"]))
     steps, turning, log = summary["steps"], [], problem.log
     every = max(1, steps // _SAMPLES)
 

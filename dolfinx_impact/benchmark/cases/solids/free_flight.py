@@ -32,7 +32,6 @@ from ....materials import NeoHookean
 from ....output.observer import ObserverLike
 from ....simulation.recorder import added
 from ....systems.solid import Solid
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
@@ -138,7 +137,6 @@ class FreeFlight(common.SolidCase):
     about = (
         "A soft block spins and swings in free flight: its momentum, its spin and its energy stay the same."
     )
-    drawing = drawings.free_flight
     defaults = {"force": "midpoint"}
     courants = COURANT
 
@@ -202,6 +200,3 @@ class FreeFlight(common.SolidCase):
             words = "nor does that of the conserved energy, but for terms in h^4"
             rows += [(words, "conserved_energy", CONSERVED * larger**4)]
         return [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]
-
-
-FREE_FLIGHT = FreeFlight()

@@ -17,7 +17,6 @@ from ....contact.obstacles import Plane
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, Scheme
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
 from ...run_log import RunLog
 from ...verdict import Verdict
@@ -133,7 +132,6 @@ class HertzSphere(common.SolidCase):
     about = (
         "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
     )
-    drawing = drawings.hertz_sphere
     courants = (0.9, 10.0)
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
@@ -174,6 +172,3 @@ class HertzSphere(common.SolidCase):
         again = self.make(problem.scheme, {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None})
         results, _ = again.judge(again.simulate())
         return beside_hertz(results, again.p)
-
-
-HERTZ_SPHERE = HertzSphere()

@@ -20,7 +20,6 @@ from ....contact.obstacles import Plane
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....output.result import Result
 from ....simulation.loop import simulate
-from ... import drawings
 from ...case import EXPLICIT, Ended, Results, Setup, Values, run_end
 from ...run_log import CONTACT
 from ...verdict import Verdict
@@ -118,7 +117,6 @@ class ObliqueBar(common.SolidCase):
 
     parameters = PARAMETERS
     about = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
-    drawing = drawings.oblique_bar
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Turned:
         """Bar and wall, turned. Collective."""
@@ -144,6 +142,3 @@ class ObliqueBar(common.SolidCase):
         """Whether the solution turns."""
         words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
         return [Verdict.below(words, run.results["difference"], SAME)]
-
-
-OBLIQUE_BAR = ObliqueBar()

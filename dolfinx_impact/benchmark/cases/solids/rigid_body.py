@@ -21,7 +21,6 @@ from ....exact.rigid import Impact, RigidImpact
 from ....integrators import Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
 from ....systems.rigid_body import RigidBody
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 from ...run_log import RunLog
 from ...verdict import Verdict
@@ -167,7 +166,6 @@ class RigidBodyCase(Case):
 
     parameters, schemes = PARAMETERS, SCHEMES
     about = "A rigid disc or square hits a plane with spin: an impact with friction known in closed form."
-    drawing = drawings.rigid_body
     balance_limits = (TOLERANCE, TOLERANCE)
     log_type = ImpactLog
     no_critical_step = "a rigid body has no critical time step"
@@ -207,6 +205,3 @@ class RigidBodyCase(Case):
         """The closed form and the laws."""
         rows = compared(run).values()
         return [Verdict.equal(words, x, y, TOLERANCE * scale) for x, y, scale, words in rows]
-
-
-RIGID_BODY = RigidBodyCase()

@@ -24,7 +24,6 @@ from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....integrators import Integrator, MoreauJean, Option, Scheme
 from ....systems.solid import Solid
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
@@ -150,7 +149,6 @@ class SlidingBlock(common.SolidCase):
     about = (
         "An elastic block on an inclined plane with friction slides by g (sin α - μ cos α), or not at all."
     )
-    drawing = drawings.sliding_block
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Sliding:
         """Block and plane. Collective."""
@@ -205,6 +203,3 @@ class SlidingBlock(common.SolidCase):
         carried = weight * math.cos(math.radians(p["angle"]))
         words = "the plane carries m g cos a in the mean [N]"
         return [*rows, Verdict.equal(words, results["mean_normal_force"], carried, 1e-3 * carried)]
-
-
-SLIDING_BLOCK = SlidingBlock()

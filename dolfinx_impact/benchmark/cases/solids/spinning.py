@@ -15,7 +15,6 @@ from ....contact.obstacles import Plane, Sphere
 from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...run_log import CONTACT
 from ...verdict import Verdict
@@ -144,7 +143,6 @@ class SpinningDisc(Spinning):
 
     parameters = DISC
     about = "A soft disc with spin hits a rigid plane with friction: contact alone changes its momenta."
-    drawing = drawings.spinning_disc
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Disc and plane. Collective."""
@@ -164,7 +162,6 @@ class RingInCylinder(Spinning):
 
     parameters = RING
     about = "A soft ring bounces inside a rigid circular wall without friction: its angular momentum stays."
-    drawing = drawings.ring_in_cylinder
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Ring and wall. Collective."""
@@ -177,6 +174,3 @@ class RingInCylinder(Spinning):
         ring = make_body(p, p["hole"], p["x0"], p["y0"])
         wall = common.contact(ring, "rim", Sphere((0.0, 0.0), p["wall"], inside=True), p)
         return Setup(system=ring, contact=wall, record=wall.approach())
-
-
-SPINNING_DISC, RING_IN_CYLINDER = SpinningDisc(), RingInCylinder()

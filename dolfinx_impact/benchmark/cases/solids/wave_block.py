@@ -29,7 +29,6 @@ from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ....systems.system import PointMasses
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...verdict import Verdict
@@ -145,8 +144,8 @@ def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
     block = make_block(p)
     h = whole_step(t_end, p["courant"] * block.critical_time_step()) / parts
     setup, given = Setup(system=block), {**p, "h": h}
-    integrator, nothing = WAVE_BLOCK.bind(find_scheme(scheme), setup, given, False), np.zeros(0, np.int32)
-    WAVE_BLOCK.start(integrator, setup, given)
+    integrator, nothing = WaveBlock().bind(find_scheme(scheme), setup, given, False), np.zeros(0, np.int32)
+    WaveBlock().start(integrator, setup, given)
     rows = block.rows(nothing)
     simulate(integrator, t_end=t_end, record=rows, energies=False, progress=False)
     return integrator
@@ -157,7 +156,6 @@ class WaveBlock(common.SolidCase):
 
     parameters = PARAMETERS
     about = "A standing shear wave in an elastic block shows the orders of convergence in space and in time."
-    drawing = drawings.wave_block
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with the number of elements."""
@@ -205,6 +203,3 @@ class WaveBlock(common.SolidCase):
             ("order in time", "order_time", in_time, TOLERANCE_TIME),
         )
         return [Verdict.equal(words, run.results[name], *bounds) for words, name, *bounds in rows]
-
-
-WAVE_BLOCK = WaveBlock()

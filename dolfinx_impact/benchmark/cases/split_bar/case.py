@@ -23,7 +23,6 @@ from ....output.observer import ObserverLike
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
 from ...run_log import RunLog
@@ -109,10 +108,10 @@ def reference_errors(result: Result, integrator: Integrator, p: Values) -> dict[
     """Errors (94) of the tip against the undivided explicit bar, if it moves and is stable. Collective."""
     if p["courant"] > 1 + 1e-6:
         return dict.fromkeys(ERRORS)
-    setup = SPLIT_BAR.build(p)
+    setup = SplitBar().build(p)
     explicit, end = CDLagrange(setup.body, p["h"], contact=setup.contact), result.steps * p["h"]
     explicit.start(0.0, -p["v0"])
-    record, every = SPLIT_BAR.record(explicit, setup, p), integrator.substeps
+    record, every = SplitBar().record(explicit, setup, p), integrator.substeps
     true = simulate(explicit, t_end=end, record=record, energies=False, every=every, progress=False)
     if not true["u"][:, 0].any():
         return dict.fromkeys(ERRORS)
@@ -133,7 +132,7 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
         return []
     found = []
     for ratio in RATIOS[p["load"]]:
-        problem = SPLIT_BAR.make("hati", {**p, "ratio": ratio})
+        problem = SplitBar().make("hati", {**p, "ratio": ratio})
         found.append([*reference_errors(histories(problem), problem.integrator, p).values()])
     rises = np.sum(np.diff(np.array(found, dtype=np.float64), axis=0) >= 0, axis=0)
     words = f"of the tip falls as the ratio does, {', '.join(map(str, RATIOS[p['load']]))} (rises)"
@@ -167,7 +166,6 @@ class SplitBar(Case):
         "A bar is divided along its length: explicit with small steps at the tip that hits a wall, "
         "implicit with large steps elsewhere. The interface must not disturb the waves."
     )
-    drawing = drawings.split_bar
     balance_limits = (1e-11, 1e-11)
     log_type = SplitLog
 
@@ -235,6 +233,3 @@ class SplitBar(Case):
     def study(self, problem: Problem) -> list[Verdict]:
         """Errors of HATI as its ratio falls. Collective."""
         return ratio_verdicts(problem.p) if find_scheme(problem.scheme).divided else []
-
-
-SPLIT_BAR = SplitBar()

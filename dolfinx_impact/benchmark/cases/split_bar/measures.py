@@ -34,7 +34,7 @@ def taken(run: Run) -> float:
 def made(runs: Runs, **settings: Any) -> Any:
     """HATI on the split bar, started, as the run with these settings has it."""
     parameters = runs(CASE, SCHEME, **settings).summary["parameters"]
-    return case.SPLIT_BAR.make(runs.scheme(SCHEME), parameters).integrator
+    return case.SplitBar().make(runs.scheme(SCHEME), parameters).integrator
 
 
 class Seam:

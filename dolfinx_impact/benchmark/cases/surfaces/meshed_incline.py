@@ -12,7 +12,6 @@ from ....contact.surfaces import SurfaceContact
 from ....integrators import Integrator, Scheme
 from ....mesh import join
 from ....systems.solid import Solid
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Values, contact_law
 from ..solids import common, sliding_block
@@ -50,7 +49,6 @@ class MeshedIncline(SlidingBlock):
     """The block on the meshed incline; steps are those of the block alone."""
 
     about = "An elastic block on a meshed incline with friction slides by g (sin α - μ cos α), or not at all."
-    drawing = drawings.meshed_incline
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Sliding:
         """Block and incline. Collective."""
@@ -65,6 +63,3 @@ class MeshedIncline(SlidingBlock):
         """Start in the equilibrium of the block alone. Collective."""
         u = _on_both(setup.block, setup.body, sliding_block.equilibrium(setup.block, p))
         integrator.start(u, 0.0, allow_penetration=True)
-
-
-MESHED_INCLINE = MeshedIncline()

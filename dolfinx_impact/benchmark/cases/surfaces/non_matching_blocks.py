@@ -23,7 +23,6 @@ from ....integrators.delassus_iterated import IteratedDelassus
 from ....materials import LinearElastic
 from ....mesh import join
 from ....systems.solid import Solid
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...run_log import CONTACT, RunLog
@@ -148,7 +147,6 @@ class NonMatchingBlocks(common.SolidCase):
         "Two blocks of different meshes, turned by any angle, fly against each other: they move as two bars "
         "do."
     )
-    drawing = drawings.non_matching_blocks
     defaults = {"theta": 1.0, "mass": "lumped"}  # as for two bars
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -201,6 +199,3 @@ class NonMatchingBlocks(common.SolidCase):
             below("the condition number of the scaled H is small", results["condition_max"], 3.0),
             below("the contact problem takes few products", results["sweeps_max"], 60),
         ]
-
-
-NON_MATCHING_BLOCKS = NonMatchingBlocks()

@@ -14,7 +14,6 @@ from .... import mesh, parallel
 from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import EXPLICIT, Ended, Results, Setup, Values
 from ...run_log import CONTACT, RunLog
 from ...verdict import Verdict
@@ -67,7 +66,6 @@ class ObliqueDiscs(common.SolidCase):
 
     parameters = PARAMETERS
     about = "Two rubber discs of different meshes hit each other obliquely, slide, turn and part."
-    drawing = drawings.oblique_discs
     log_type = DiscLog
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -108,6 +106,3 @@ class ObliqueDiscs(common.SolidCase):
             words = "the energy of the discs never grows (over that at the start)"
             rows.append(below(words, results["energy_max"] - 1.0, 1e-4))
         return rows
-
-
-OBLIQUE_DISCS = ObliqueDiscs()

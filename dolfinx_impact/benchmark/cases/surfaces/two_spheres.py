@@ -12,7 +12,6 @@ from .... import mesh
 from ....contact.surfaces import SurfaceContact
 from ....integrators import Integrator, Scheme
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import EXPLICIT, Ended, Problem, Setup, Values, contact_law
 from ...verdict import Verdict
 from ..solids import common, hertz_sphere
@@ -49,7 +48,6 @@ class TwoSpheres(HertzSphere):
         "Two equal elastic spheres fly against each other. Hertz's theory gives the largest force and "
         "duration."
     )
-    drawing = drawings.two_spheres
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Both spheres. Collective."""
@@ -71,6 +69,3 @@ class TwoSpheres(HertzSphere):
     def study(self, problem: Problem) -> list[Verdict]:
         """None."""
         return []
-
-
-TWO_SPHERES = TwoSpheres()

@@ -19,7 +19,6 @@ from ....integrators import Integrator, Option, Scheme
 from ....materials import LinearElastic
 from ....mesh import join
 from ....systems.solid import Solid
-from ... import drawings
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values, contact_law
 from ...run_log import CONTACT, RunLog
@@ -114,7 +113,6 @@ class UnequalBars(common.SolidCase):
     about = (
         "Two elastic bars of different lengths collide: the short one takes over the speed of the long one."
     )
-    drawing = drawings.unequal_bars
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Bars and their contact. Collective."""
@@ -169,6 +167,3 @@ class UnequalBars(common.SolidCase):
             words = "the impulse is rho c A dv / 2 for two transits of the shorter bar [N s]"
             rows.append(equal(words, results["impulse_sum"], impulse, 0.02 * impulse))
         return rows
-
-
-UNEQUAL_BARS = UnequalBars()

@@ -17,7 +17,6 @@ from ....integrators import Integrator, Option, Scheme
 from ....integrators.options import check
 from ....materials import LinearElastic
 from ....systems.solid import Solid
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
@@ -46,7 +45,7 @@ def exact(p: Values) -> ImpactingBar:
 def orders(scheme: str, courant: float, p: Values) -> NDArray:
     """Fitted orders of convergence in (u, v_t) as mesh and step are refined together. Collective."""
     values = {**p, "courant": courant, "h": None, "every": 1}
-    made = (TWO_BARS.make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
+    made = (TwoBars().make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
     return impacting_bar.fitted_orders(made, ORDER_ELEMENTS, exact(p))
 
 
@@ -80,7 +79,6 @@ class TwoBars(Case):
         "Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
         "in the middle of the gap."
     )
-    drawing = drawings.two_bars
     defaults = {"theta": 1.0, "mass": "lumped"}  # theta = 1 is that of the paper
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -141,6 +139,3 @@ class TwoBars(Case):
     def study(self, problem: Problem) -> list[Verdict]:
         """The orders of the paper's two schemes. Collective."""
         return order_verdicts(problem.scheme, problem.p["courant"], problem.given)
-
-
-TWO_BARS = TwoBars()

@@ -174,7 +174,7 @@ def _graph_order(runs: Runs, courant: float) -> Measured:
 def _effort(runs: Runs) -> Effort:
     """Of every step of the run: flight, impact, contact, release."""
     run = runs(CASE, CD)
-    problem = case.TWO_BARS.make(runs.scheme(CD), run.summary["parameters"])
+    problem = case.TwoBars().make(runs.scheme(CD), run.summary["parameters"])
     return effort(problem.integrator, run.summary["steps"])
 
 

@@ -174,7 +174,7 @@ def motion(runs: Runs, scheme: str, **settings: Any) -> Motion:
 @lru_cache(maxsize=8)
 def _motion(scheme: str, parameters: str) -> Motion:
     values = json.loads(parameters)
-    problem = case.TWO_BARS.make(scheme, values)
+    problem = case.TwoBars().make(scheme, values)
     x: NDArray = problem.integrator.system.x[:, 0]  # type: ignore[attr-defined]
     left, kept = np.flatnonzero(x < 0), []
 

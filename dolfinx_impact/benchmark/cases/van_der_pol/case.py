@@ -16,7 +16,6 @@ from ....contact.bound import DofBound
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
 from ....systems.system import PointMasses
-from ... import drawings
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 from ...run_log import RunLog
 from ...verdict import Verdict
@@ -129,7 +128,6 @@ class Oscillator(Case):
         "An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
         "adds or takes by itself shows in its limit cycle."
     )
-    drawing = drawings.van_der_pol
     balance_limits = (1e-11, 1e-11)
     log_type = CycleLog
     amplifies_rounding = True
@@ -175,6 +173,3 @@ class Oscillator(Case):
             words = "the amplitude of the limit cycle is constant but for h v [m]"
             rows.append(Verdict.below(words, max(late) - min(late), run.p["h"] * log.fastest))
         return rows
-
-
-VAN_DER_POL = Oscillator()

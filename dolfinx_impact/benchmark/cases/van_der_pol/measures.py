@@ -156,5 +156,5 @@ def evaluations(extent: Extent, runs: Runs, scheme: str) -> float:
     short_run(extent, runs, scheme)  # a scheme that fails or was left out says so here
     name = runs.scheme(scheme)
     values = runner.parse(runner.find(CASE, name), name, [])
-    integrator = van_der_pol.VAN_DER_POL.make(name, values).integrator
+    integrator = van_der_pol.Oscillator().make(name, values).integrator
     return float(effort(integrator, round(2.5 / values["h"])).forces.mean())
