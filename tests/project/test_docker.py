@@ -1,9 +1,12 @@
 """The image of docker/run: what it is built from, and the output while it is built."""
 
+import os
 import re
 import select
 import subprocess
 
+import pytest
+from dolfinx import jit
 from support.paths import ROOT
 
 DOCKER = ROOT / "docker"
@@ -50,3 +53,8 @@ def test_ruff_is_one_wheel_of_each_processor():
         r"^ruff==(\S+)|--hash=sha256:([0-9a-f]{64})\b", (DOCKER / "ruff.txt").read_text(), re.M
     )
     assert version[0] and len({digest for _, digest in hashes}) == 2
+
+
+@pytest.mark.skipif(os.environ.get("HOME") != "/cache", reason="not in docker/run")
+def test_processes_wait_for_a_kernel_that_another_one_compiles():
+    assert jit.get_options()["timeout"] == 600
