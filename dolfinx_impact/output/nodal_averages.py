@@ -12,6 +12,7 @@ from dolfinx import fem, la
 from .._types import FloatArray, IntArray
 from ..materials import kinematics
 from ..systems.continuum import Continuum
+from ..systems.element_forms import number_labels
 from ..systems.elements.history import Points
 
 
@@ -88,7 +89,7 @@ class PointValues:
     def __init__(self, body: Continuum, expression: Any, cells: IntArray, places: FloatArray) -> None:
         self._mesh, self._cells = body.mesh, cells.astype(np.int32)
         # On every rank, also those without such cells: compilation is collective.
-        self._expression = fem.Expression(expression, places)
+        self._expression = fem.Expression(number_labels(expression), places)
         self._shape = cells.size, len(places), *expression.ufl_shape
 
     def __call__(self) -> FloatArray:

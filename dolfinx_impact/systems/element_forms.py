@@ -9,6 +9,9 @@ import numpy as np
 from dolfinx import fem, la
 from mpi4py import MPI
 from ufl.algorithms import extract_coefficients
+from ufl.classes import Label
+from ufl.corealg.map_dag import map_expr_dag
+from ufl.corealg.multifunction import MultiFunction
 
 from .. import _compat
 from .._types import FloatArray
@@ -44,7 +47,29 @@ def compile_form(form: Any) -> fem.Form:
 def compile_expression(expression: Any, points: FloatArray, comm: MPI.Comm) -> fem.Expression:
     """Compile an expression at points of the reference cell, shape (points, tdim). Collective."""
     flags = cache_flags(FLAGS, comm)
-    return fem.Expression(expression, points, jit_options={"cffi_extra_compile_args": flags})
+    return fem.Expression(number_labels(expression), points, jit_options={"cffi_extra_compile_args": flags})
+
+
+def number_labels(expression: Any) -> Any:
+    """The UFL expression with the labels of its variables numbered in the order of their appearance.
+
+    UFL numbers them in the order of their creation. It numbers those of a form anew for its signature; FFCx
+    does not so with an expression, which would be compiled again after any change in what was made before it.
+    """
+    return map_expr_dag(_LabelNumbering(), expression)
+
+
+class _LabelNumbering(MultiFunction):  # type: ignore[misc]
+    """Exchanges labels for those with numbers from 0 on."""
+
+    expr = MultiFunction.reuse_if_untouched
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._labels: dict[Label, Label] = {}
+
+    def label(self, label: Label) -> Label:
+        return self._labels.setdefault(label, Label(len(self._labels)))
 
 
 class ElementForm:
