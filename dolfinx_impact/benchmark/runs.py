@@ -55,7 +55,7 @@ class Runs:
 
     def instead(self, schemes: Mapping[str, str]) -> Runs:
         """The same, with schemes replaced by others, by name (``module:Class`` for a class)."""
-        return Runs(self.folder, {**self._instead, **schemes}, self._only)
+        return type(self)(self.folder, {**self._instead, **schemes}, self._only)
 
     def scheme(self, name: str) -> str:
         """The scheme that stands for ``name``."""

@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import cases, wrong_schemes
 from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.integrators import CentralDifferences
-from dolfinx_impact.integrators.energy import TERMS
 
 numba = pytest.importorskip("numba")
 
+TERMS = di.EnergyBalance.state_names
 RUNS = [
     ("bouncing-ball", "cd-lagrange", {}),
     ("bouncing-ball", "paoli-schatzman", {"restitution": 0.8}),
     ("bouncing-ball", "carpenter", {"restitution": 0.0}),
-    ("bouncing-ball", "cd-lagrange", {"z0": 0.0, "restitution": 0.0, "touching": "false"}),
+    ("bouncing-ball", "cd-lagrange", {"z0": 0.0, "restitution": 0.0, "touching": False}),
     ("van-der-pol", "cd-lagrange", {"t_end": 20.0, "every": 1001}),
     ("van-der-pol", "cd-lagrange", {"t_end": 20.0, "wall": "none"}),
     ("van-der-pol", "paoli-schatzman", {"t_end": 20.0}),
@@ -40,25 +40,16 @@ RUNS = [
 
 
 def run(case, scheme, changes, compiled):
-    values = runner.parse(CASES[case], scheme, [f"{name}={value}" for name, value in changes.items()])
-    problem = CASES[case].make(scheme, values, False)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=values["every"],
-        progress=False,
-        compiled=compiled,
-    )
-    return result, *problem.judge(result), problem.integrator
+    problem = cases.made(case, scheme, **changes)
+    result = problem.simulate(compiled=compiled)
+    return result, *problem.judge(result)
 
 
 @pytest.mark.parametrize("case, scheme, changes", RUNS)
 def test_both_ways_give_the_same(case, scheme, changes):
     """Bitwise where the arithmetic is the same: all but sums over several dofs."""
-    plain, results, verdicts, _ = run(case, scheme, changes, False)
-    compiled, results_c, verdicts_c, _ = run(case, scheme, changes, True)
+    plain, results, verdicts = run(case, scheme, changes, False)
+    compiled, results_c, verdicts_c = run(case, scheme, changes, True)
     same_arithmetic = changes.get("dimension", 1) == 1
     energy = max(np.abs(plain[name]).max() for name in TERMS)
     for name in plain:
@@ -157,16 +148,6 @@ def started(scheme=di.CDLagrange, system=None, contact=None):
     return integrator
 
 
-class Own(CentralDifferences):
-    """A user-defined scheme, which changes the step of its base."""
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, di.integrators.VelocityLevel(contact))
-
-    def advance(self):
-        super().advance()
-
-
 def in_python(t, u, v, out):
     out[:] = -9.81
 
@@ -174,7 +155,7 @@ def in_python(t, u, v, out):
 REFUSED = {
     "Python force": (lambda: started(system=di.PointMasses(1.0, in_python)), (), "not of a compiled kind"),
     "implicit": (lambda: started(di.CarpenterImplicit), (), "CarpenterImplicit makes its steps one by one"),
-    "own scheme": (lambda: started(Own), (), "Own makes its steps one by one"),
+    "own scheme": (lambda: started(wrong_schemes.Dragged), (), "Dragged makes its steps one by one"),
     "observer": (started, (lambda integrator: None,), "called after every step"),
     "own force": (lambda: started(system=Heavy(1.0)), (), "not of a compiled kind"),
     "own gap": (lambda: started(contact=lambda s: Rising(s, 0, lower=0.0)), (), "Rising decides for itself"),

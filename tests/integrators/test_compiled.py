@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from support import wrong_contact, wrong_schemes
 from support.parts import bar, glued
 
 import dolfinx_impact as di
@@ -12,11 +13,12 @@ from dolfinx_impact import HATI, SparseRows
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.integrators import CentralDifferences, PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferenceBalance
-from dolfinx_impact.integrators.energy import TERMS
 from dolfinx_impact.integrators.hati.balance import HATIBalance
 from dolfinx_impact.integrators.hati.implicit_side import Implicit
 
 numba = pytest.importorskip("numba")
+
+TERMS = di.EnergyBalance.state_names
 
 
 class Bowl:
@@ -99,13 +101,6 @@ class Wide(CompiledFunnel):
         return gap <= 0.2
 
 
-class Milder(VelocityLevel):
-    """A contact law of the user's."""
-
-    def impulses(self, s, response, *, first=False):
-        return 0.9 * super().impulses(s, response, first=first)
-
-
 class Same(VelocityLevel):
     """One with other parameters alone."""
 
@@ -139,12 +134,6 @@ class Scheme(CentralDifferences):
 
     def height(self):
         return self.u[-1]
-
-
-class Damped(Scheme):
-    def advance(self):
-        super().advance()
-        self.v *= 0.999
 
 
 class Mean(Scheme):
@@ -221,13 +210,16 @@ REFUSED = {
     "flat contact": ({"contact": on(Raised)}, r"Raised decides for itself .* changes gap\(\)"),
     "curved contact": ({"contact": Funnel}, "Funnel decides for itself"),
     "closed below a compiled one": ({"contact": Wide}, r"Wide decides for itself .* changes closed\(\)"),
-    "law": ({"contact": on(di.DofBound), "scheme": law(Milder)}, "Milder is no contact law of the compiled"),
+    "law": (
+        {"contact": on(di.DofBound), "scheme": law(wrong_contact.Milder)},
+        "Milder is no contact law of the compiled",
+    ),
     "curved at position level": (
         {"contact": CompiledFunnel, "scheme": law(PositionLevel)},
         "curved gaps at position level",
     ),
     "balance": ({"balance": Counting}, "Counting follows its steps one by one"),
-    "step": ({"scheme": Damped}, "Damped makes its steps one by one"),
+    "step": ({"scheme": wrong_schemes.Dragged}, "Dragged makes its steps one by one"),
     "mean velocity": ({"scheme": Mean}, "Mean makes its steps one by one"),
     "records": ({"contact": on(di.DofBound), "scheme": Marked}, "Marked makes its steps one by one"),
     "system": (

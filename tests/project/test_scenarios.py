@@ -70,14 +70,16 @@ def test_every_oracle_says_what_it_knows():
 
 def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_path):
     """Central differences that lose a tenth of every impulse do not carry a weight."""
-    resolve = di.CDLagrange._resolve_contact
+    advance = di.CDLagrange.advance
 
-    def leaking(self, response, first=False):
-        before = self.v.copy()
-        resolve(self, response, first)
-        self.v += 0.1 * (before - self.v)
+    def leaking(self):
+        advance(self)
+        lost, n = np.zeros(self.system.size), self.system.owned
+        if self.contact is not None:
+            self.contact.L.add_transpose(0.1 * self.r, lost)
+        self.v[:n] -= self.system.inverse_mass * lost[:n]
 
-    monkeypatch.setattr(di.CDLagrange, "_resolve_contact", leaking)
+    monkeypatch.setattr(di.CDLagrange, "advance", leaking)
     s = compose.Scenario(blocks=(compose.Block(up=2), compose.Block(up=2)), nu=0.3, floor="planes")
     s = s.changed(rate=compose.settling_rate(s))
     verdict = judge(s, ["momentum"])

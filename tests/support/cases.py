@@ -6,6 +6,7 @@ from dolfinx_impact import Result
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.case import Problem
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.benchmark.verdict import Verdict
 
 
@@ -16,6 +17,20 @@ class Run(NamedTuple):
     result: Result
     results: dict[str, Any]
     verdicts: list[Verdict]
+
+
+class Smaller(Runs):
+    """Makes runs of fewer elements and steps, for which the same answers are known.
+
+    The report decides claims with the runs that they name.
+    """
+
+    def less(self, case, settings):
+        """The settings of a case that are others; a subclass says which."""
+        raise NotImplementedError
+
+    def __call__(self, case, scheme, **settings):
+        return super().__call__(case, scheme, **{**settings, **self.less(case, settings)})
 
 
 def values(case, scheme="cd-lagrange", **changes):

@@ -6,90 +6,15 @@ import functools
 import matplotlib.figure
 import numpy as np
 import pytest
-from support import flips
+from support import flips, wrong_contact, wrong_schemes
+from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.discrete_arch import case
 from dolfinx_impact.benchmark.cases.discrete_arch import claims as arch
 from dolfinx_impact.benchmark.cases.discrete_arch import measures as arch_runs
-from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
-class Silent(VelocityLevel):
-    """No contact at all."""
-
-    def impulses(self, s, response, *, first=False):
-        return np.zeros(self.contact.count)
-
-
-class Deepest(VelocityLevel):
-    """Acts on the deepest node alone."""
-
-    def impulses(self, s, response, *, first=False):
-        r, gap = super().impulses(s, response, first=first), self.contact.gap(s.u, s.t)
-        return np.where(gap == gap.min(), r, 0.0)
-
-
-class Reaching(VelocityLevel):
-    """Acts a step before the floor is reached."""
-
-    def impulses(self, s, response, *, first=False):
-        return response.solve(self.contact.gap(s.u + s.dt * s.v, s.t + s.dt) <= 0, self.contact.L(s.v))
-
-
-class Gluing(VelocityLevel):
-    """Keeps for ever what has touched once."""
-
-    def __init__(self, contact):
-        super().__init__(contact)
-        self._held = np.zeros(contact.count, dtype=bool)
-
-    def impulses(self, s, response, *, first=False):
-        self._held |= self.contact.closed(self.contact.gap(s.u, s.t))
-        s.v[self.contact.L.dofs[self._held, 0]] = 0.0
-        # What it presses with counts, not the direction.
-        return np.where(self._held, 1e-300, 0.0)
-
-
-class Explicit(CentralDifferences):
-    law = VelocityLevel
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, self.law(contact))
-
-
-class NoContact(Explicit):
-    law = Silent
-
-
-class OneNode(Explicit):
-    law = Deepest
-
-
-class Early(Explicit):
-    law = Reaching
-
-
-class Adhesive(Explicit):
-    law = Gluing
-
-
-class Heavy(Explicit):
-    """The mass weighs: what should be an artefact acts on the final solution."""
-
-    def advance(self):
-        self.v[3:-2:2] -= 5e-5 * self.dt
-        super().advance()
-
-
-class Drifting(Explicit):
-    """Creeps to the right, which no force asks for."""
-
-    def advance(self):
-        self.u[2:-2:2] += 5e-4 * self.dt
-        super().advance()
-
-
-class Freezing(Explicit):
+class Freezing(Central):
     """Stands still for good once it is slow and touches, at rest or not."""
 
     frozen = False
@@ -103,38 +28,7 @@ class Freezing(Explicit):
             super().advance()
 
 
-class Subcycled(Explicit):
-    """Twenty small steps in one."""
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, contact)
-        self._inner = CentralDifferences(system, dt / 20, VelocityLevel(contact))
-
-    def begin(self):
-        self._inner.start(self.u, self.v)
-        self._take()
-
-    def advance(self):
-        self.r[:] = 0.0
-        for _ in range(20):
-            self._inner.step()
-            self.r += self._inner.r
-        self._take()
-
-    def _take(self):
-        self.u[:], self.v[:], self.v_before[:] = self._inner.u, self._inner.v, self._inner.v_before
-        self.v_force = self.v_before
-
-
-class Falling(Explicit):
-    """Pulled down by a force that stays when the load is gone."""
-
-    def advance(self):
-        self.v[3:-2:2] -= 1e-4 * self.dt
-        super().advance()
-
-
-class Undamped(Explicit):
+class Undamped(Central):
     """Goes on moving whatever the damping is."""
 
     def advance(self):
@@ -142,7 +36,7 @@ class Undamped(Explicit):
         self.v[2:-2] += self.dt * self.system.mu * self.v_before[2:-2]
 
 
-class AlikeDamped(Explicit):
+class AlikeDamped(Central):
     """Damps at a rate of its own."""
 
     def __init__(self, system, dt, contact=None):
@@ -150,30 +44,27 @@ class AlikeDamped(Explicit):
         super().__init__(system, dt, contact)
 
 
-def own(kind):
-    return {arch_runs.CD: f"{__name__}:{kind.__name__}"}
-
-
+CD, MJ = arch_runs.CD, arch_runs.MJ
 BROKEN = {
-    "distasio-arch-static": own(Freezing),
-    "distasio-arch-cheap": own(Subcycled),
-    "distasio-arch-scaling": own(Heavy),
-    "distasio-arch-independent": own(Heavy),
-    "distasio-arch-order": own(Drifting),
-    "distasio-arch-forces": own(Heavy),
-    "distasio-arch-temporary": own(Falling),
-    "distasio-fig24-snaps": own(NoContact),
-    "distasio-arch-printed": own(Adhesive),
-    "distasio-arch-multiple": own(OneNode),
-    "distasio-arch-diagonal": {arch_runs.CD: arch_runs.MJ},
-    "distasio-arch-sign": own(Early),
-    "distasio-fig25-ratio": own(Undamped),
-    "distasio-fig25-stop": own(Drifting),
-    "distasio-arch-velocity": own(AlikeDamped),
-    "distasio-arch-criterion": own(Freezing),
-    "distasio-arch-criterion-first": own(AlikeDamped),
-    "distasio-arch-viscous": own(Undamped),
-    "distasio-suitable-implicit": {arch_runs.MJ: "carpenter-implicit"},
+    "distasio-arch-static": {CD: Freezing},
+    "distasio-arch-cheap": {CD: wrong_schemes.Subcycled},
+    "distasio-arch-scaling": {CD: wrong_schemes.Heavy},
+    "distasio-arch-independent": {CD: wrong_schemes.Heavy},
+    "distasio-arch-order": {CD: wrong_schemes.Drifting},
+    "distasio-arch-forces": {CD: wrong_schemes.Heavy},
+    "distasio-arch-temporary": {CD: wrong_schemes.Heavy},
+    "distasio-fig24-snaps": {CD: wrong_contact.NoContact},
+    "distasio-arch-printed": {CD: wrong_contact.Adhesive},
+    "distasio-arch-multiple": {CD: wrong_contact.OneNode},
+    "distasio-arch-diagonal": {CD: MJ},
+    "distasio-arch-sign": {CD: wrong_contact.Early},
+    "distasio-fig25-ratio": {CD: Undamped},
+    "distasio-fig25-stop": {CD: wrong_schemes.Drifting},
+    "distasio-arch-velocity": {CD: AlikeDamped},
+    "distasio-arch-criterion": {CD: Freezing},
+    "distasio-arch-criterion-first": {CD: AlikeDamped},
+    "distasio-arch-viscous": {CD: Undamped},
+    "distasio-suitable-implicit": {MJ: "carpenter-implicit"},
 }
 #: Those that the runs do not bear out.
 NOT_REPRODUCED = {"distasio-arch-printed", "distasio-arch-criterion-first"}
@@ -204,7 +95,7 @@ def test_claims(claim, runs):
 
 def test_impulses_are_those_of_the_criterion(runs):
     """What the figure reads from the history is what the criterion looks at."""
-    for scheme in (arch_runs.CD, arch_runs.MJ):
+    for scheme in (CD, MJ):
         run = runs(arch_runs.CASE, scheme, h=0.6, t_end=120)
         steps = case.impulses(case.started(scheme, run.summary["parameters"]), 120.0)
         _, inertia, contact = np.array(list(steps)).T

@@ -6,77 +6,20 @@ import functools
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from support import flips
+from support import flips, wrong_contact, wrong_schemes
 
-from dolfinx_impact import AcaryBonnefon, Integrator
 from dolfinx_impact.benchmark.cases.bouncing_ball import claims as ball
 from dolfinx_impact.benchmark.cases.bouncing_ball import figures as ball_figures
 from dolfinx_impact.benchmark.cases.bouncing_ball.measures import drop_heights, exact
 from dolfinx_impact.benchmark.claim import ACARY, CSMA, DI_STASIO
-from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 CLAIMS = {claim.id: claim for claim in ball.CLAIMS}
 
 
-class Scaled(CentralDifferences):
-    """CD-Lagrange whose impulses are too large or too small by a factor."""
-
-    factor = 1.0
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, VelocityLevel(contact))
-
-    def _resolve_contact(self, response, first=False):
-        self.r[:] = self.factor * self.enforcement.impulses(self, response, first=first)
-        response.apply_impulse(self.r, self.v)
-
-
-class Ignorant(Scaled):
-    """It does not see the ground."""
-
-    factor = 0.0
-
-
-class Soft(Scaled):
-    """It takes many steps to stop the ball."""
-
-    factor = 0.3
-
-
-class Lively(Scaled):
-    """Its impacts give back 5 % more than the impulse due."""
-
-    factor = 1.05
-
-
-class Euler(Integrator):
-    """First order: u' = u + h v with the velocity before; Newton's law at the end of the step."""
-
-    def advance(self):
-        before, f = self.v.copy(), np.zeros_like(self.v)
-        self.u += self.dt * before
-        self.system.force(self.t, self.u, before, f)
-        self.v += self.dt * self.system.inverse_mass * f
-        self.r[:] = 0.0
-        if self.gap()[0] <= 0:
-            broken = self.v + self.contact.restitution * before
-            self.r[:] = np.maximum(0.0, -broken / self.system.inverse_mass)
-            self.v += self.system.inverse_mass * self.r
-
-
-class Raised(AcaryBonnefon):
+class Raised(wrong_contact.Overcorrected):
     """The combined scheme with a tau that lifts the ball 0.1 m too far, whatever the step."""
 
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, contact, forecast=0.5, mass="lumped")
-
-    def _solve(self, closed, law, gap):
-        P, tau = super()._solve(closed, law, gap)
-        return P, np.where(tau > 0, tau + 0.1, 0.0)
-
-
-def own(kind):
-    return f"{__name__}:{kind.__name__}"
+    too_far = 0.1
 
 
 CD, MOREAU, PAOLI, COMBINED = "cd-lagrange", "moreau-jean", "paoli-schatzman", "combined"
@@ -84,8 +27,8 @@ NEWMARK = "dolfinx_impact.benchmark.cases.bouncing_ball.claims:DampedNewmark"
 EVENTS = "dolfinx_impact.benchmark.cases.bouncing_ball.claims:EventDriven"
 #: For every claim schemes that lack the property; for one that does not hold, schemes that have it.
 BROKEN = {
-    "distasio-ball-intervals": {CD: own(Lively)},
-    "distasio-ball-impact-times": {MOREAU: own(Lively)},
+    "distasio-ball-intervals": {CD: wrong_contact.Lively},
+    "distasio-ball-impact-times": {MOREAU: wrong_contact.Lively},
     "distasio-ball-stopping-time": {MOREAU: COMBINED},
     "distasio-ball-no-limit": {CD: "carpenter-implicit"},
     "distasio-fig03-carpenter": {"carpenter": CD},
@@ -94,9 +37,9 @@ BROKEN = {
     "distasio-ball-carpenter-plastic": {"carpenter": CD},
     "distasio-fig04-height": {PAOLI: CD},
     "distasio-ball-carpenter-energy": {"carpenter": CD},
-    "distasio-ball-paoli-step": {PAOLI: own(Lively)},
+    "distasio-ball-paoli-step": {PAOLI: wrong_contact.Lively},
     "distasio-fig05-cd-lagrange": {CD: PAOLI},
-    "distasio-fig05-moreau-jean": {MOREAU: own(Lively)},
+    "distasio-fig05-moreau-jean": {MOREAU: wrong_contact.Lively},
     "distasio-fig05-penetration": {MOREAU: COMBINED},
     "distasio-fig05-penetration-one": {MOREAU: CD},
     "distasio-ball-work-elastic": {CD: PAOLI},
@@ -107,50 +50,50 @@ BROKEN = {
     "distasio-fig07-larger": {CD: MOREAU, MOREAU: CD},
     "distasio-ball-detection": {MOREAU: CD},
     "distasio-ball-lower": {MOREAU: "carpenter"},
-    "distasio-fig08-rounding": {CD: own(Euler)},
-    "distasio-fig08-order": {MOREAU: own(Euler)},
-    "distasio-fig09-cd-lagrange": {CD: own(Ignorant)},
-    "distasio-fig09-moreau-jean": {MOREAU: own(Lively)},
+    "distasio-fig08-rounding": {CD: wrong_schemes.Euler},
+    "distasio-fig08-order": {MOREAU: wrong_schemes.Euler},
+    "distasio-fig09-cd-lagrange": {CD: wrong_contact.NoContact},
+    "distasio-fig09-moreau-jean": {MOREAU: wrong_contact.Lively},
     "distasio-ball-velocity": {CD: PAOLI},
     "distasio-ball-carpenter-position": {"carpenter": CD},
     "distasio-ball-carpenter-is-paoli": {PAOLI: CD},
-    "distasio-ball-paoli-three-steps": {PAOLI: own(Soft)},
-    "distasio-ball-paoli-assumption": {PAOLI: own(Soft)},
+    "distasio-ball-paoli-three-steps": {PAOLI: wrong_contact.Slack},
+    "distasio-ball-paoli-assumption": {PAOLI: wrong_contact.Slack},
     "distasio-ball-newton": {CD: PAOLI},
-    "distasio-ball-penetration-step": {CD: own(Ignorant)},
-    "distasio-ball-balance": {MOREAU: own(Euler)},
+    "distasio-ball-penetration-step": {CD: wrong_contact.NoContact},
+    "distasio-ball-balance": {MOREAU: wrong_schemes.Euler},
     "distasio-mj-is-newmark": {MOREAU: CD},
     "distasio-cd-is-central": {CD: MOREAU},
-    "distasio-ball-modified-energy": {CD: own(Euler)},
+    "distasio-ball-modified-energy": {CD: wrong_schemes.Euler},
     "distasio-ball-time-stepping": {MOREAU: COMBINED},
     "distasio-ball-event-driven": {EVENTS: CD},
     "csma-ball-event-driven": {EVENTS: MOREAU},
-    "csma-ball-stop": {CD: own(Lively)},
+    "csma-ball-stop": {CD: wrong_contact.Lively},
     "csma-ball-constant-step": {CD: COMBINED},
     "csma-ball-relaxed": {MOREAU: COMBINED},
     "csma-ball-plastic-only": {PAOLI: CD},
     "csma-ball-injection": {PAOLI: MOREAU},
-    "csma-ball-convergence": {PAOLI: own(Lively)},
+    "csma-ball-convergence": {PAOLI: wrong_contact.Lively},
     "csma-ball-energy-cd-lagrange": {CD: PAOLI},
-    "csma-ball-energy-moreau-jean": {MOREAU: own(Lively)},
-    "csma-ball-order-flight": {MOREAU: own(Euler)},
-    "csma-ball-order-impact": {CD: own(Ignorant)},
+    "csma-ball-energy-moreau-jean": {MOREAU: wrong_contact.Lively},
+    "csma-ball-order-flight": {MOREAU: wrong_schemes.Euler},
+    "csma-ball-order-impact": {CD: wrong_contact.NoContact},
     "csma-ball-carpenter-excluded": {"carpenter": CD},
     "acary-ball-moreau-drift": {MOREAU: COMBINED},
     "acary-ball-schatzman-position-e0": {PAOLI: MOREAU},
     "acary-ball-schatzman-position-e08": {PAOLI: COMBINED},
     "acary-ball-schatzman-constraint": {PAOLI: CD},
     "acary-ball-schatzman-law": {PAOLI: COMBINED},
-    "acary-ball-schatzman-steps": {PAOLI: own(Soft)},
+    "acary-ball-schatzman-steps": {PAOLI: wrong_contact.Slack},
     "acary-ball-position": {COMBINED: MOREAU},
     "acary-ball-law": {COMBINED: PAOLI},
-    "acary-ball-tau-half": {COMBINED: own(Raised)},
-    "acary-ball-tau-one": {COMBINED: own(Raised)},
-    "acary-ball-viability": {COMBINED: own(Raised)},
-    "acary-ball-heights-half": {COMBINED: own(Lively)},
-    "acary-ball-heights-one": {COMBINED: own(Lively)},
+    "acary-ball-tau-half": {COMBINED: Raised},
+    "acary-ball-tau-one": {COMBINED: Raised},
+    "acary-ball-viability": {COMBINED: Raised},
+    "acary-ball-heights-half": {COMBINED: wrong_contact.Lively},
+    "acary-ball-heights-one": {COMBINED: wrong_contact.Lively},
     "acary-ball-forecast": {COMBINED: MOREAU},
-    "acary-ball-stable-long": {COMBINED: own(Lively)},
+    "acary-ball-stable-long": {COMBINED: wrong_contact.Lively},
     "acary-ball-stability-half": {COMBINED: MOREAU},
     "acary-ball-stability-one": {COMBINED: PAOLI},
     "acary-ball-rest-plastic": {COMBINED: "carpenter-implicit"},

@@ -4,25 +4,21 @@ import re
 
 import numpy as np
 import pytest
-from support import flips, wrong_schemes
-from support.wrong_schemes import Central
+from support import cases, flips, wrong_contact, wrong_schemes
+from support.drawn import paper
 
 from dolfinx_impact.benchmark.cases.materials import claims as soft
 from dolfinx_impact.benchmark.cases.materials.claims import CD, COOK, RUBBER
 from dolfinx_impact.benchmark.cases.materials.figures import FIGURES
-from dolfinx_impact.benchmark.runs import Runs
 
 
-class Smaller(Runs):
-    """Makes runs of fewer elements, but for those of a tip that must be exact."""
+class Smaller(cases.Smaller):
+    """But for those of a tip that must be exact."""
 
-    def __call__(self, case, scheme, **settings):
-        plain = case == COOK and settings.get("locking") == "none"
-        fewer = {"elements": 8, "t_end": 25} if plain else {"elements": 4} if case == RUBBER else {}
-        return super().__call__(case, scheme, **{**settings, **fewer})
-
-    def instead(self, schemes):
-        return Smaller(self.folder, {**self._instead, **schemes}, self._only)
+    def less(self, case, settings):
+        if case == COOK and settings.get("locking") == "none":
+            return {"elements": 8, "t_end": 25}
+        return {"elements": 4} if case == RUBBER else {}
 
 
 @pytest.fixture(scope="module")
@@ -30,59 +26,18 @@ def runs(tmp_path_factory):
     return Smaller(tmp_path_factory.mktemp("runs"))
 
 
-class Pushed(Central):
-    """Everything that is free is accelerated besides; a subclass says by how much."""
-
-    def advance(self):
-        super().advance()
-        free = ~self.system.constrained
-        self.v[: free.size] += self.dt * np.where(free, self.acceleration()[: free.size], 0.0)
-
-
-class Lifted(Pushed):
-    """The panel is pulled upwards."""
-
-    def acceleration(self):
-        return np.tile([0.0, 0.5], self.system.size // 2)
-
-
-class Pressed(Pushed):
-    """Forces towards the middle press bodies together."""
-
-    def acceleration(self):
-        x = self.system.x[:, :2]
-        return -4e6 * (x - (x.min(axis=0) + x.max(axis=0)) / 2).ravel()
-
-
-class Shaken(Pushed):
-    """Forces of any direction on every node."""
-
-    def acceleration(self):
-        return 1e4 * np.random.default_rng(0).uniform(-1.0, 1.0, self.system.size)
-
-
-class Even(Central):
-    """The block is pressed evenly."""
-
-    def advance(self):
-        super().advance()
-        v, y = self.v.reshape(-1, 2), self.system.x[:, 1]
-        v[:] = np.outer(y / y.max(), [0.0, v[np.argmax(y), 1]])
-
-
 WRONG = {
-    "cook-membrane": "Lifted",
-    "rubber-block-smooth": "Shaken",
-    "rubber-block-volume": "Pressed",
-    "rubber-block-plain-ball": "NoContact",
-    "rubber-block-(plain|parallel)": "Even",
+    "cook-membrane": wrong_schemes.Lifted,
+    "rubber-block-smooth": wrong_schemes.Shaken,
+    "rubber-block-volume": wrong_schemes.Pressed,
+    "rubber-block-plain-ball": wrong_contact.NoContact,
+    "rubber-block-(plain|parallel)": wrong_schemes.Even,
 }
 
 
 def wrong(claim):
     """What takes the place of the claim's scheme."""
-    name = next(name for id, name in WRONG.items() if re.match(id, claim.id))
-    return {CD: wrong_schemes.named(name, "test_claims_incompressible")}
+    return {CD: next(kind for id, kind in WRONG.items() if re.match(id, claim.id))}
 
 
 @pytest.mark.parametrize("claim", flips.tiers(soft.CLAIMS))
@@ -100,16 +55,14 @@ def test_every_case_has_rows():
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.id)
 def test_figures(entry, tmp_path):
     """Every panel has labelled axes with units, and lines or cells of finite values."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
 
     class Few(Smaller):
-        def __call__(self, case, scheme, **settings):
-            fewer = {"elements": settings.get("elements", 24) // 3, "t_end": 5} if case == COOK else {}
-            return super().__call__(case, scheme, **{**settings, **fewer})
+        def less(self, case, settings):
+            if case == COOK:
+                settings = {**settings, "elements": settings.get("elements", 24) // 3, "t_end": 5}
+            return {**settings, **super().less(case, settings)}
 
-    figure = Figure(figsize=(8, 5))
+    figure = paper()
     entry.draw(Few(tmp_path), figure)
     for ax in figure.axes:
         if ax.get_label() == "<colorbar>":

@@ -1,14 +1,13 @@
 """The rows of solids with known answers: all but one hold, and each turns with a scheme that is wrong."""
 
-import copy
 import dataclasses
 import functools
 import re
 
 import numpy as np
 import pytest
-from support import flips, wrong_schemes
-from support.wrong_schemes import Central
+from support import cases, drawn, flips, wrong_contact, wrong_schemes
+from support.drawn import curves
 
 from dolfinx_impact.benchmark.cases.solids import claims as known
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere
@@ -30,16 +29,9 @@ from dolfinx_impact.benchmark.cases.solids.claims import (
     WAVE,
 )
 from dolfinx_impact.benchmark.cases.solids.figures import FIGURES, contact_force, flown
-from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
-class Smaller(Runs):
-    """Makes runs of fewer elements and steps, for which the same answers are known.
-
-    The report decides the rows with the runs that they name.
-    """
-
+class Smaller(cases.Smaller):
     LESS = {
         OBLIQUE: {"elements": 4, "lateral": 1},
         FLIGHT: {"t_end": 5.0},
@@ -48,15 +40,11 @@ class Smaller(Runs):
         DISC: {"around": 4, "across": 2},
     }
 
-    def __call__(self, case, scheme, **settings):
-        less = self.LESS.get(case, {})
-        if case == HERTZ:
-            solid = settings["geometry"] == "3d"
-            less = {"resolution": 3 if solid else 4, "v0": settings.get("v0", 1.0 if solid else 0.5)}
-        return super().__call__(case, scheme, **{**settings, **less})
-
-    def instead(self, schemes):
-        return Smaller(self.folder, {**self._instead, **schemes}, self._only)
+    def less(self, case, settings):
+        if case != HERTZ:
+            return self.LESS.get(case, {})
+        solid = settings["geometry"] == "3d"
+        return {"resolution": 3 if solid else 4, "v0": settings.get("v0", 1.0 if solid else 0.5)}
 
 
 @pytest.fixture(scope="module")
@@ -64,62 +52,19 @@ def runs(tmp_path_factory):
     return Smaller(tmp_path_factory.mktemp("runs"))
 
 
-class Slowed(Central):
-    """Something slows the solid down, 100/s."""
-
-    def advance(self):
-        super().advance()
-        self.v *= 1 - 100 * self.dt
-
-
-class DraggedAlongX(Central):
-    """Every step takes a part of the velocity along x, whatever is turned."""
-
-    def advance(self):
-        super().advance()
-        self.v[:: self.system.block] *= 1 - 1e-6
-
-
-class Rigid(Central):
-    """Takes every solid for rigid: what touches rebounds whole with e."""
-
-    def _resolve_contact(self, response, first=False):
-        super()._resolve_contact(response, first)
-        if self.r.any() and not first:
-            self.v[:] = -self.contact.restitution * self.v_before
-            self.v_before = self.v.copy()
-
-
-class Bouncier(CentralDifferences):
-    """Contact points rebound with a little more than the coefficient that they were given."""
-
-    def __init__(self, system, dt, contact=None):
-        contact = copy.copy(contact)
-        contact.restitution += 1e-9
-        super().__init__(system, dt, VelocityLevel(contact))
-
-
-class Detuned(Central):
-    """Solids lose a ten-thousandth of their displacement in a step, single oscillators nothing."""
-
-    def advance(self):
-        super().advance()
-        self.u *= 1 - 1e-4 * (self.system.size > 1)
-
-
 WRONG = {
-    "hertz-sphere-": "Soft",
-    "cube-drop-modulus": "Slowed",
-    "cube-drop-(refined|not-restitution)": "Rigid",
-    "rigid-body-": "Bouncier",
-    "sliding-block-acceleration": "Dragged",
-    "sliding-block-holds": "NoContact",
-    ".*-stored-energy": "Slowed",
-    "(spinning-disc|ring-in-cylinder)-": "Dragged",
-    "free-flight-": "Dragged",
-    "oblique-bar-": "DraggedAlongX",
-    "wave-block-space": "Detuned",
-    "wave-block-time": "Dragged",
+    "hertz-sphere-": wrong_schemes.Soft,
+    "cube-drop-modulus": wrong_schemes.Slowed,
+    "cube-drop-(refined|not-restitution)": wrong_schemes.Rigid,
+    "rigid-body-": wrong_contact.Bouncier,
+    "sliding-block-acceleration": wrong_schemes.Dragged,
+    "sliding-block-holds": wrong_contact.NoContact,
+    ".*-stored-energy": wrong_schemes.Slowed,
+    "(spinning-disc|ring-in-cylinder)-": wrong_schemes.Dragged,
+    "free-flight-": wrong_schemes.Dragged,
+    "oblique-bar-": wrong_schemes.DraggedAlongX,
+    "wave-block-space": wrong_schemes.Detuned,
+    "wave-block-time": wrong_schemes.Dragged,
 }
 NOT_REPRODUCED = "ring-in-cylinder-angular-momentum-moreau-jean"
 
@@ -128,8 +73,8 @@ def wrong(claim):
     """What takes the place of the claim's scheme; the one that keeps the property where that one does not."""
     if claim.id == NOT_REPRODUCED:
         return {MJ: CD}
-    name = next(name for id, name in WRONG.items() if re.match(id, claim.id))
-    return {MJ if claim.id.endswith(MJ) else CD: wrong_schemes.named(name, "test_claims_known")}
+    kind = next(kind for id, kind in WRONG.items() if re.match(id, claim.id))
+    return {MJ if claim.id.endswith(MJ) else CD: kind}
 
 
 def named(id):
@@ -161,16 +106,13 @@ def test_every_known_answer_has_a_row_for_each_scheme():
 
 @pytest.mark.parametrize("claim", flips.tiers(known.CLAIMS))
 def test_verdict_turns(claim, runs):
-    broken = wrong(claim)
-    finding = flips.check(claim, runs, broken)
-    turned = claim.decide(runs.instead(broken))
-    assert flips.is_decided(claim, turned), f"turns because {turned.words}"
+    finding = flips.check_by_number(claim, runs, wrong(claim))
     assert finding.reproduced is (claim.id != NOT_REPRODUCED), finding
 
 
 @pytest.mark.parametrize("id", [f"{DISC}-momentum", f"{RING}-energy", f"{RING}-moments", f"{OBLIQUE}-turned"])
 def test_bodies_that_touch_nothing_show_nothing(id, runs):
-    finding = named(f"{id}-{CD}").decide(runs.instead({CD: wrong_schemes.named("NoContact", "")}))
+    finding = named(f"{id}-{CD}").decide(flips.instead(runs, {CD: wrong_contact.NoContact}))
     assert finding.reproduced is False and abs(finding.measured) <= finding.tolerance
 
 
@@ -187,7 +129,7 @@ def test_rigid_bodies_stick_and_slip(shape, scheme, runs):
 
 def test_a_sphere_that_does_not_leave_has_no_duration(runs):
     claim = named(f"{HERTZ}-duration-{CD}")
-    finding = claim.decide(runs.instead({CD: wrong_schemes.named("NoContact", "")}))
+    finding = claim.decide(flips.instead(runs, {CD: wrong_contact.NoContact}))
     assert finding.reproduced is False and "does not leave" in finding.words
 
 
@@ -197,22 +139,7 @@ def test_a_sphere_that_does_not_leave_has_no_duration(runs):
 @pytest.fixture
 def draw(runs):
     """``draw(id)``: the figure, drawn."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    def drawn(name):
-        figure = Figure(figsize=(8, 5))
-        {entry.id: entry for entry in FIGURES}[name].draw(runs, figure)
-        assert figure.legends or all(ax.get_legend() is not None for ax in figure.axes)
-        assert all("[" in ax.get_xlabel() and "[" in ax.get_ylabel() for ax in figure.axes)
-        return figure
-
-    return drawn
-
-
-def curves(ax):
-    return {line.get_label(): line.get_xydata().T for line in ax.lines}
+    return functools.partial(drawn.drawn, FIGURES, runs=runs)
 
 
 def test_figure_of_forces_lies_on_the_course_of_hertz(draw):

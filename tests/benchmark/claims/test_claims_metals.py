@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support import flips, wrong_schemes
+from support.drawn import paper, units
 
 from dolfinx_impact.benchmark.cases.materials import claims_metals as metals
 from dolfinx_impact.benchmark.cases.materials.claims_metals import CD, TAYLOR, WAVE
@@ -15,17 +16,9 @@ def runs(tmp_path_factory):
     return Runs(tmp_path_factory.mktemp("runs"))
 
 
-class Yielding(wrong_schemes.Central):
-    """The body pushes back with two thirds of its forces."""
-
-    def advance(self):
-        super().advance()
-        self.v -= 0.33 * self._kick * self.f
-
-
 @pytest.mark.parametrize("claim", flips.tiers([c for c in metals.CLAIMS if "plastic-wave-s" in c.id]))
 def test_verdict_turns(claim, runs):
-    finding = flips.check(claim, runs, {CD: wrong_schemes.named("Yielding", "test_claims_metals")})
+    finding = flips.check(claim, runs, {CD: wrong_schemes.Soft})
     assert finding.reproduced is True, finding
 
 
@@ -56,12 +49,9 @@ def test_the_drawn_shape_is_that_of_the_results(runs, geometry):
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.id)
 def test_figures(entry, runs):
     """Every panel has labelled axes with units and lines of finite values."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5))
+    figure = paper()
     entry.draw(runs, figure)
+    assert units(figure.axes)
     for ax in figure.axes:
-        assert "[" in ax.get_xlabel() and "[" in ax.get_ylabel() and len(ax.lines) >= 2
+        assert len(ax.lines) >= 2
         assert all(np.abs(line.get_ydata()).max() < 1e9 for line in ax.lines)

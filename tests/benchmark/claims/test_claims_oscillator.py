@@ -6,9 +6,8 @@ import functools
 import matplotlib.figure
 import numpy as np
 import pytest
-from support import flips
+from support import flips, wrong_contact, wrong_schemes
 
-from dolfinx_impact import Integrator
 from dolfinx_impact.benchmark.cases.van_der_pol import claims as oscillator
 from dolfinx_impact.benchmark.cases.van_der_pol import figures as oscillator_figures
 from dolfinx_impact.benchmark.cases.van_der_pol import measures as oscillator_runs
@@ -28,109 +27,43 @@ CLAIMS = {claim.id: quick(claim) for claim in oscillator.CLAIMS}
 FIGURES = {figure.id: figure for figure in oscillator_figures.figures(QUICK)}
 
 
-class Leapfrog(Integrator):
-    """CD-Lagrange for one dof with e = 0, by hand, and what may be wrong with it."""
-
-    v_shift = 0.5
-    #: The spring over the right one; whether the wall stops.
-    spring, stops = 1.0, True
-
-    def feed(self):
-        """The velocity term over the right one."""
-        return 1.0
-
-    def kick(self, dt):
-        f, damping = np.zeros(1), np.zeros(1)
-        self.system.force(self.t, self.u, self.v, f)
-        self.system.damping(self.t, self.u, self.v, damping)
-        return dt * (self.spring * (f + damping) - self.feed() * damping)
-
-    def begin(self):
-        self.v += self.kick(0.5 * self.dt)
-
-    def advance(self):
-        self.u += self.dt * self.v
-        self.v += self.kick(self.dt)
-        self.r[:] = 0.0
-        if self.stops and self.contact is not None and self.gap()[0] <= 0 and self.v[0] < 0:
-            self.r[:], self.v[:] = -self.v, 0.0
-
-
-class NoWall(Leapfrog):
-    """Flies through the wall."""
-
-    stops = False
-
-
-class StiffSpring(Leapfrog):
-    """Not the linear oscillator where xi vanishes."""
-
-    spring = 1.1
-
-
-class Unfed(Leapfrog):
-    """Without the velocity term: every start keeps an amplitude of its own."""
-
-    def feed(self):
-        return 0.0
-
-
-class Overfed(Leapfrog):
-    """A fifth too much of the velocity term, however small the step."""
-
-    def feed(self):
-        return 1.2
-
-
-class Tiring(Leapfrog):
-    """Feeds less and less."""
-
-    def feed(self):
-        return 1.0 - self.t / 600.0
-
-
-class Damped(Leapfrog):
+class Damped(wrong_schemes.Slowed):
     """Loses more than the velocity term feeds, and comes to rest."""
 
-    def kick(self, dt):
-        return super().kick(dt) - 6.0 * dt * self.v
-
-
-def own(kind):
-    return f"{__name__}:{kind.__name__}"
+    rate = 6.0
 
 
 CD, MJ, IMPLICIT = oscillator_runs.SCHEMES
 BROKEN = {
-    "distasio-vdp-linear": {CD: own(StiffSpring)},
-    "distasio-vdp-limit-cycle": {CD: own(Unfed)},
-    "distasio-vdp-only-conservative": {MJ: own(Damped)},
-    "distasio-vdp-lagged-limit": {CD: own(Overfed)},
-    "distasio-fig10-close": {CD: own(Overfed)},
-    "distasio-fig10-robust": {CD: own(NoWall)},
-    "distasio-fig11-jump": {MJ: own(NoWall)},
-    "distasio-fig11-forty-cycles": {CD: own(Damped)},
-    "distasio-fig11-stays": {CD: own(Unfed)},
-    "distasio-vdp-as-good": {CD: own(Overfed)},
+    "distasio-vdp-linear": {CD: wrong_schemes.Soft},
+    "distasio-vdp-limit-cycle": {CD: wrong_schemes.Unfed},
+    "distasio-vdp-only-conservative": {MJ: Damped},
+    "distasio-vdp-lagged-limit": {CD: wrong_schemes.Overfed},
+    "distasio-fig10-close": {CD: wrong_schemes.Overfed},
+    "distasio-fig10-robust": {CD: wrong_contact.NoContact},
+    "distasio-fig11-jump": {MJ: wrong_contact.NoContact},
+    "distasio-fig11-forty-cycles": {CD: Damped},
+    "distasio-fig11-stays": {CD: wrong_schemes.Unfed},
+    "distasio-vdp-as-good": {CD: wrong_schemes.Overfed},
     "distasio-vdp-fewer-iterations": {CD: MJ},
     "distasio-fig12-order-mj": {MJ: CD},
     "distasio-fig12-order-cd": {CD: IMPLICIT},
     "distasio-fig12-order-implicit": {IMPLICIT: CD},
     "distasio-fig12-lowered": {CD: IMPLICIT},
-    "distasio-fig13-order-mj": {MJ: own(NoWall)},
-    "distasio-fig13-order-cd": {CD: own(NoWall)},
-    "distasio-fig13-order-implicit": {IMPLICIT: own(NoWall)},
-    "distasio-fig13-no-matter": {CD: own(Overfed)},
+    "distasio-fig13-order-mj": {MJ: wrong_contact.NoContact},
+    "distasio-fig13-order-cd": {CD: wrong_contact.NoContact},
+    "distasio-fig13-order-implicit": {IMPLICIT: wrong_contact.NoContact},
+    "distasio-fig13-no-matter": {CD: wrong_schemes.Overfed},
     "distasio-fig13-cd-larger": {CD: MJ},
-    "distasio-vdp-long-energy": {MJ: own(Tiring)},
-    "csma-vdp-linear": {CD: own(StiffSpring)},
-    "csma-vdp-limit-cycle": {CD: own(Unfed)},
-    "csma-vdp-only-conservative": {MJ: own(Damped)},
+    "distasio-vdp-long-energy": {MJ: wrong_schemes.Tiring},
+    "csma-vdp-linear": {CD: wrong_schemes.Soft},
+    "csma-vdp-limit-cycle": {CD: wrong_schemes.Unfed},
+    "csma-vdp-only-conservative": {MJ: Damped},
     "csma-vdp-division": {IMPLICIT: CD},
     "csma-vdp-order-implicit": {IMPLICIT: CD},
     "csma-vdp-order-explicit": {CD: IMPLICIT},
-    "csma-vdp-no-matter": {CD: own(Overfed)},
-    "csma-vdp-long-energy": {MJ: own(Tiring)},
+    "csma-vdp-no-matter": {CD: wrong_schemes.Overfed},
+    "csma-vdp-long-energy": {MJ: wrong_schemes.Tiring},
 }
 NOT_REPRODUCED = {"distasio-vdp-only-conservative", "csma-vdp-only-conservative"}
 

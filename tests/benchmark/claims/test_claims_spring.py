@@ -6,168 +6,35 @@ import functools
 import matplotlib.figure
 import numpy as np
 import pytest
-from support import flips
+from support import flips, wrong_contact, wrong_schemes
+from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.rotating_spring import claims as spring
 from dolfinx_impact.benchmark.cases.rotating_spring import measures as spring_runs
-from dolfinx_impact.integrators import CentralDifferences, ThetaMethod, VelocityLevel
 
 
-class Silent(VelocityLevel):
-    """No contact at all."""
-
-    def impulses(self, s, response, *, first=False):
-        return np.zeros(self.contact.count)
-
-
-class Ahead(VelocityLevel):
-    """Acts before the mass is behind the wall."""
-
-    def impulses(self, s, response, *, first=False):
-        closed = self.contact.evaluate(s.u + s.dt * s.v, s.t + s.dt) <= 0
-        self.contact.evaluate(s.u, s.t)
-        b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
-        return response.solve(closed, b)
-
-
-class Skewed(VelocityLevel):
-    """Its impulses do not point to the centre."""
-
-    def impulses(self, s, response, *, first=False):
-        closed = self.contact.closed(self.contact.evaluate(s.u, s.t))
-        weights = self.contact.L.weights
-        weights[:] = weights @ np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]])
-        b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
-        return response.solve(closed, b)
-
-
-class Explicit(CentralDifferences):
-    law, friction, restitution = VelocityLevel, None, None
-
-    def __init__(self, system, dt, contact=None):
-        if self.friction is not None and contact.friction > 0:
-            contact.friction = self.friction
-        if self.restitution is not None:
-            contact.restitution = self.restitution
-        super().__init__(system, dt, self.law(contact))
-
-
-class NoContact(Explicit):
-    law = Silent
-
-
-class InTime(Explicit):
-    law = Ahead
-
-
-class OffCentre(Explicit):
-    law = Skewed
-
-
-class Smooth(Explicit):
-    """Contact without friction."""
-
-    friction = 1e-300
-
-
-class Weak(Explicit):
-    """Half of Coulomb's friction."""
-
-    friction = 0.1
-
-
-class Elastic(Smooth):
-    """Takes nothing, neither along the wall nor across."""
-
-    restitution = 1.0
-
-
-class Rattling(Explicit):
+class Rattling(Central):
     """Rebounds the more the larger the step is, whatever the material says."""
 
     def __init__(self, system, dt, contact=None):
-        self.restitution = min(1.0, 9 * dt)
-        super().__init__(system, dt, contact)
-
-
-class Subcycled(Explicit):
-    """Twenty small steps in one: much more accurate, with a critical step twenty times as long."""
-
-    explicit = False
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, contact)
-        self._inner = CentralDifferences(system, dt / 20, VelocityLevel(contact))
-
-    def begin(self):
-        self._inner.start(self.u, self.v)
-        self._take()
-
-    def advance(self):
-        self.r[:], self.r_t[:] = 0.0, 0.0
-        for _ in range(20):
-            self._inner.step()
-            self.r += self._inner.r
-        self._take()
-
-    def _take(self):
-        self.u[:], self.v[:], self.v_before[:] = self._inner.u, self._inner.v, self._inner.v_before
-
-
-class Soft(VelocityLevel):
-    """A wall that yields, so that contact lasts for a time of its own."""
-
-    def impulses(self, s, response, *, first=False):
-        return s.dt * 30.0 * np.maximum(0.0, -self.contact.evaluate(s.u, s.t))
-
-
-class Yielding(Explicit):
-    law = Soft
-
-
-class Searching(VelocityLevel):
-    """Goes through the contact again and again where there is friction."""
-
-    def impulses(self, s, response, *, first=False):
-        for _ in range(10 if self.contact.friction > 0 else 1):
-            r = super().impulses(s, response, first=first)
-        return r
-
-
-class Iterating(Explicit):
-    law = Searching
-
-
-class OneSolve(ThetaMethod):
-    """The trapezoidal rule with one linear solve a step."""
-
-    explicit = False
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, VelocityLevel(contact), theta=0.5, forecast=0.5)
-
-    def advance(self):
-        self.u_before[:], self.v_before[:] = self.u, self.v
-        self.step_solver.begin()
-        self.step_solver.iterate()
-        self.u += 0.5 * self.dt * (self.v_before + self.v)
+        super().__init__(system, dt, wrong_contact.other(contact, restitution=lambda e: min(1.0, 9 * dt)))
 
 
 def own(kind, *schemes):
-    return dict.fromkeys(schemes or (spring_runs.CD,), f"{__name__}:{kind.__name__}")
+    return dict.fromkeys(schemes or (spring_runs.CD,), kind)
 
 
 BOTH = (spring_runs.CD, spring_runs.MJ)
 BROKEN = {
-    "distasio-spring-critical": own(Subcycled),
-    "distasio-spring-newton": own(OneSolve, spring_runs.MJ),
-    "distasio-spring-inside": own(NoContact),
-    "distasio-fig15-large": own(InTime, spring_runs.MJ),
-    "distasio-fig15-penetration-cd": own(InTime),
+    "distasio-spring-critical": own(wrong_schemes.Subcycled),
+    "distasio-spring-newton": own(wrong_schemes.OneSolve, spring_runs.MJ),
+    "distasio-spring-inside": own(wrong_contact.NoContact),
+    "distasio-fig15-large": own(wrong_contact.Early, spring_runs.MJ),
+    "distasio-fig15-penetration-cd": own(wrong_contact.Early),
     "distasio-fig15-penetration-decoupled": {spring_runs.DECOUPLED: spring_runs.CD},
     "distasio-fig15-penetration-mj": {spring_runs.MJ: spring_runs.CD},
-    "distasio-fig15-large-step": own(NoContact),
-    "distasio-fig16-central-impulse": own(OffCentre),
+    "distasio-fig15-large-step": own(wrong_contact.NoContact),
+    "distasio-fig16-central-impulse": own(wrong_contact.OffCentre),
     "distasio-fig16-oscillates": {spring_runs.MJ: spring_runs.CD},
     "distasio-fig16-loss": {spring_runs.MJ: spring_runs.DECOUPLED},
     "distasio-fig16-loss-decoupled": {spring_runs.DECOUPLED: spring_runs.MJ},
@@ -177,24 +44,24 @@ BROKEN = {
     "distasio-spring-long-decoupled": {spring_runs.DECOUPLED: spring_runs.MJ},
     "distasio-spring-symplectic": {spring_runs.CD: spring_runs.MJ},
     "distasio-fig18-tangential": {spring_runs.MJ: spring_runs.DECOUPLED},
-    "distasio-fig17-tangent": own(NoContact),
-    "distasio-fig18-final": own(Smooth, spring_runs.MJ),
-    "distasio-fig18-phases": own(Yielding, *BOTH),
+    "distasio-fig17-tangent": own(wrong_contact.NoContact),
+    "distasio-fig18-final": own(wrong_contact.Smooth, spring_runs.MJ),
+    "distasio-fig18-phases": own(wrong_contact.SoftWall, *BOTH),
     "distasio-fig18-phases-count": own(Rattling, *BOTH),
     "distasio-fig18-oscillates": {spring_runs.MJ: spring_runs.CD},
-    "distasio-spring-complexity": own(Iterating),
-    "csma-spring-exact": own(OffCentre),
+    "distasio-spring-complexity": own(wrong_contact.Iterating),
+    "csma-spring-exact": own(wrong_contact.OffCentre),
     "csma-spring-loss": {spring_runs.MJ: spring_runs.DECOUPLED},
     "csma-spring-loss-decoupled": {spring_runs.DECOUPLED: spring_runs.CD},
     "csma-spring-symplectic": {spring_runs.MJ: spring_runs.CD},
-    "csma-spring-no-contact": own(Elastic, spring_runs.MJ),
-    "csma-spring-dissipative": own(Elastic),
-    "csma-spring-impacts": own(NoContact),
+    "csma-spring-no-contact": own(wrong_contact.Lossless, spring_runs.MJ),
+    "csma-spring-dissipative": own(wrong_contact.Lossless),
+    "csma-spring-impacts": own(wrong_contact.NoContact),
     "csma-spring-mean": {spring_runs.MJ: spring_runs.CD},
     "csma-spring-error": {spring_runs.MJ: spring_runs.DECOUPLED},
     "csma-spring-error-decoupled": {spring_runs.DECOUPLED: spring_runs.MJ},
-    "csma-spring-better": own(Subcycled, spring_runs.MJ),
-    "csma-spring-friction": own(Weak),
+    "csma-spring-better": own(wrong_schemes.Subcycled, spring_runs.MJ),
+    "csma-spring-friction": own(wrong_contact.Weak),
 }
 #: Those that the runs do not bear out.
 NOT_REPRODUCED = {

@@ -4,57 +4,24 @@ import copy
 import re
 
 import pytest
-from support import flips, wrong_schemes
+from support import cases, flips, wrong_contact, wrong_schemes
+from support.drawn import paper, units
 from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.surfaces import claims as colliding
 from dolfinx_impact.benchmark.cases.surfaces.claims import CD, DISCS, MJ, SPHERES
 from dolfinx_impact.benchmark.cases.surfaces.figures import FIGURES
 from dolfinx_impact.benchmark.cases.surfaces.non_matching_blocks import DiagonalDelassus
-from dolfinx_impact.benchmark.runs import Runs
 
 
-class Smaller(Runs):
-    """Makes runs of spheres with fewer elements and steps, for which the same answers are known."""
-
-    def __call__(self, case, scheme, **settings):
-        less = {"resolution": 6, "v0": 0.3} if case == SPHERES else {}
-        return super().__call__(case, scheme, **{**settings, **less})
-
-    def instead(self, schemes):
-        return Smaller(self.folder, {**self._instead, **schemes}, self._only)
+class Smaller(cases.Smaller):
+    def less(self, case, settings):
+        return {"resolution": 6, "v0": 0.3} if case == SPHERES else {}
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     return Smaller(tmp_path_factory.mktemp("runs"))
-
-
-class Sheared(Central):
-    """Where several points are in contact a part of the last velocity goes to the first direction."""
-
-    def advance(self):
-        super().advance()
-        v = self.v.reshape(-1, self.system.block)
-        v[:, 0] += 1e-8 * v[:, -1] * (self.system.block > 1)
-
-
-class Driven(Central):
-    """Every step adds a thousandth to the velocity."""
-
-    def advance(self):
-        super().advance()
-        self.v *= 1 + 1e-3
-
-
-class Lopsided(Central):
-    """What lies above is slowed down where it has the finer mesh."""
-
-    def advance(self):
-        super().advance()
-        above = self.system.x[:, 1] > 0
-        if above.sum() > 0.5 * above.size:
-            self.v.reshape(-1, 2)[above] *= 1 - 1e-3
 
 
 class Heavy(Central):
@@ -87,25 +54,25 @@ class Stubborn(Central):
 
 
 WRONG = {
-    "non-matching-blocks-(bars|straight)": "Sheared",
-    "non-matching-blocks-(loss|order)": "Dragged",
-    "non-matching-blocks-condition": "Heavy",
-    "non-matching-blocks-products": "Laborious",
-    "non-matching-blocks-diagonal": "Stubborn",
-    "two-spheres-": "Soft",
-    "oblique-discs-(momentum|angular|twist)": "Dragged",
-    "oblique-discs-energy": "Driven",
-    "oblique-discs-sides": "Lopsided",
-    "unequal-bars-": "Dragged",
-    "meshed-incline-acceleration": "Dragged",
-    "meshed-incline-holds": "NoContact",
+    "non-matching-blocks-(bars|straight)": wrong_schemes.Sheared,
+    "non-matching-blocks-(loss|order)": wrong_schemes.Dragged,
+    "non-matching-blocks-condition": Heavy,
+    "non-matching-blocks-products": Laborious,
+    "non-matching-blocks-diagonal": Stubborn,
+    "two-spheres-": wrong_schemes.Soft,
+    "oblique-discs-(momentum|angular|twist)": wrong_schemes.Dragged,
+    "oblique-discs-energy": wrong_schemes.Driven,
+    "oblique-discs-sides": wrong_schemes.Lopsided,
+    "unequal-bars-": wrong_schemes.Dragged,
+    "meshed-incline-acceleration": wrong_schemes.Dragged,
+    "meshed-incline-holds": wrong_contact.NoContact,
 }
 
 
 def wrong(claim):
     """What takes the place of the claim's scheme."""
-    name = next(name for id, name in WRONG.items() if re.match(id, claim.id))
-    return {MJ if claim.id.endswith(MJ) else CD: wrong_schemes.named(name, "test_claims_surfaces")}
+    kind = next(kind for id, kind in WRONG.items() if re.match(id, claim.id))
+    return {MJ if claim.id.endswith(MJ) else CD: kind}
 
 
 @pytest.mark.parametrize("claim", flips.tiers(colliding.CLAIMS))
@@ -129,12 +96,9 @@ def test_every_case_has_rows():
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.id)
 def test_figures(entry, runs):
     """Every panel has labelled axes with units, a legend and lines of finite values."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5))
+    figure = paper()
     entry.draw(runs, figure)
+    assert units(figure.axes)
     for ax in figure.axes:
-        assert "[" in ax.get_xlabel() and "[" in ax.get_ylabel() and ax.get_legend() is not None
+        assert ax.get_legend() is not None
         assert len(ax.lines) >= 2 and all(abs(line.get_ydata()).max() < 1e9 for line in ax.lines)
