@@ -48,13 +48,8 @@ def silence(tmp_path_factory):
     return write_record(tmp_path_factory.mktemp("records") / "silence.csv", np.zeros_like)
 
 
-def values(scheme, **changes):
-    return cases.values("bridge-crane", scheme, **changes)
-
-
-@functools.cache
-def run(scheme, **changes):
-    return cases.run("bridge-crane", scheme, **changes)
+values = functools.partial(cases.values, "bridge-crane")
+run = functools.cache(functools.partial(cases.run, "bridge-crane"))
 
 
 def strong(scheme, record, **changes):

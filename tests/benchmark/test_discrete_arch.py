@@ -37,13 +37,8 @@ def deformed(arch, size, seed):
     return arch.rest + size * length * np.random.default_rng(seed).uniform(-1, 1, arch.size)
 
 
-def values(scheme="cd-lagrange", **changes):
-    return cases.values("discrete-arch", scheme, **changes)
-
-
-@functools.cache
-def run(scheme="cd-lagrange", **changes):
-    return cases.run("discrete-arch", scheme, **changes)
+values = functools.partial(cases.values, "discrete-arch")
+run = functools.cache(functools.partial(cases.run, "discrete-arch"))
 
 
 def verdict(verdicts, words):

@@ -1,5 +1,6 @@
 """A spinning body in free flight: momenta to rounding, energy without drift."""
 
+import functools
 import math
 
 import numpy as np
@@ -16,12 +17,8 @@ from dolfinx_impact.benchmark.cases.solids import free_flight as case
 SMALL = {"elements": 6, "every": 10}
 
 
-def made(scheme="cd-lagrange", **changes):
-    return cases.made("free-flight", scheme, **{**SMALL, **changes})
-
-
-def parameters(scheme="cd-lagrange", **changes):
-    return cases.values("free-flight", scheme, **{**SMALL, **changes})
+made = functools.partial(cases.made, "free-flight", **SMALL)
+parameters = functools.partial(cases.values, "free-flight", **SMALL)
 
 
 def run(scheme="cd-lagrange", steps=1000, **changes):

@@ -8,15 +8,10 @@ from dolfinx_impact import StepControl
 from dolfinx_impact.benchmark.cases.materials import plastic_wave, taylor_bar
 
 
-def results(case, **settings):
-    """Results of a run, and its verdicts."""
-    return cases.run(case, **settings)[2:]
-
-
 @pytest.mark.mpi
 def test_a_bar_of_few_cells(as_on_one_rank):
     """The face widens, the bar shortens, and nearly all energy becomes plastic work."""
-    found, verdicts = results("taylor-bar", size=1.6e-3)
+    _, _, found, verdicts = cases.run("taylor-bar", size=1.6e-3)
     assert [v.reproduced for v in verdicts] == [True]  # the balance; nothing is known of cells so large
     assert found["face_radius"] == pytest.approx(7.0e-3, rel=0.03)
     assert found["length_end"] == pytest.approx(21.5e-3, rel=0.01) and 2.0 < found["peak_strain"] < 3.5
@@ -29,8 +24,8 @@ def test_a_bar_of_few_cells(as_on_one_rank):
 @pytest.mark.parametrize("geometry", ["quarter", "tetrahedra"])
 def test_a_quarter_begins_like_the_whole_bar(geometry):
     """Energies are those of the whole bar, whose radius a coarse polygon reduces."""
-    whole, _ = results("taylor-bar", size=1.6e-3, t_end=4e-6)
-    found, verdicts = results("taylor-bar", geometry=geometry, size=1.6e-3, t_end=4e-6)
+    whole = cases.run("taylor-bar", size=1.6e-3, t_end=4e-6).results
+    _, _, found, verdicts = cases.run("taylor-bar", geometry=geometry, size=1.6e-3, t_end=4e-6)
     assert verdicts[0].reproduced
     assert found["energy_start"] == pytest.approx(whole["energy_start"], rel=0.12)
     share = [each["plastic_work"] / each["energy_start"] for each in (found, whole)]
@@ -48,7 +43,7 @@ def test_a_held_face_stays_on_the_wall():
 
 def test_plain_tetrahedra_lock():
     settings = {"geometry": "tetrahedra", "size": 1.6e-3, "t_end": 2e-5}
-    found, plain = (results("taylor-bar", locking=way, **settings)[0] for way in ("default", "none"))
+    found, plain = (cases.run("taylor-bar", locking=way, **settings).results for way in ("default", "none"))
     assert plain["face_radius"] < 0.9 * found["face_radius"] and plain["peak_strain"] < found["peak_strain"]
 
 
@@ -72,7 +67,7 @@ def test_known_numbers_are_those_of_the_default_bar():
 @pytest.mark.mpi
 @pytest.mark.parametrize("state", ["stress", "strain"])
 def test_a_plastic_wave_of_few_cells(state):
-    found, verdicts = results("plastic-wave", state=state, cells=100)
+    _, _, found, verdicts = cases.run("plastic-wave", state=state, cells=100)
     assert [v.reproduced for v in verdicts] == [True] * 5, verdicts
     for name in ("speed_elastic", "speed_plastic", "stress_precursor", "stress_face"):
         assert found[name] == pytest.approx(found[f"{name}_exact"], rel=0.04)
@@ -98,6 +93,8 @@ def test_the_bar_is_that_of_an_independent_code(key):
     geometry, wall, locking, size = key
     if size < 0.4:
         pytest.skip("takes too long")
-    found, verdicts = results("taylor-bar", geometry=geometry, wall=wall, locking=locking, size=1e-3 * size)
+    _, _, found, verdicts = cases.run(
+        "taylor-bar", geometry=geometry, wall=wall, locking=locking, size=1e-3 * size
+    )
     assert all(v.reproduced for v in verdicts), verdicts
     assert found["peak_strain"] == pytest.approx(taylor_bar.KNOWN[key].strain, rel=0.1)

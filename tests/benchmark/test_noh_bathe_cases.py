@@ -4,28 +4,23 @@ import json
 
 import numpy as np
 import pytest
+from support import cases
 
 from dolfinx_impact import NohBathe
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.__main__ import main
-from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.report import properties
 from dolfinx_impact.integrators import find_scheme
 
 RATIO = 1 / np.sqrt((3 * 0.54 - 1) * (1 - 0.54))
 
 
-def made(case, *settings, scheme="noh-bathe"):
-    values = runner.parse(CASES[case], scheme, list(settings))
-    return CASES[case].make(scheme, values, False)
-
-
 @pytest.mark.parametrize("case, courant", [("impacting-bar", 0.9), ("two-bars", 0.9), ("cube-drop", 0.9)])
 def test_courant_is_a_part_of_its_own_critical_step(case, courant):
-    other, problem = made(case, "courant=0.5", scheme="cd-lagrange"), made(case)
+    other, problem = cases.made(case, courant=0.5), cases.made(case, "noh-bathe")
     assert problem.p["courant"] == pytest.approx(courant)
     assert problem.integrator.dt == pytest.approx(courant * RATIO * other.integrator.dt / 0.5)
-    half = made(case, "courant=0.5").integrator.dt
+    half = cases.made(case, "noh-bathe", courant=0.5).integrator.dt
     assert half == pytest.approx(0.5 / 0.9 * problem.integrator.dt)
 
 
@@ -34,7 +29,7 @@ def test_courant_is_a_part_of_its_own_critical_step(case, courant):
     [("bouncing-ball", 1e-2), ("rotating-spring", 0.1), ("discrete-arch", 0.3), ("signorini-impact", 2.5e-3)],
 )
 def test_cases_that_give_a_step_keep_it(case, h):
-    assert made(case).integrator.dt == h
+    assert cases.made(case, "noh-bathe").integrator.dt == h
 
 
 def test_the_list_says_so(capsys):

@@ -1,5 +1,6 @@
 """The bar turned in space: nothing may depend on the directions of the axes."""
 
+import functools
 import math
 
 import numpy as np
@@ -15,8 +16,7 @@ SCHEMES = case.ObliqueBar.schemes
 TINY = {"elements": 4, "lateral": 1, "t_end": 1.6e-4}
 
 
-def values(scheme, **changes):
-    return cases.values("oblique-bar", scheme, **changes)
+values = functools.partial(cases.values, "oblique-bar")
 
 
 def run(scheme, **changes):

@@ -7,7 +7,6 @@ from support import cases
 
 from dolfinx_impact import HATI
 from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.pin_drop import model
 from dolfinx_impact.benchmark.speed import divided
 
@@ -15,7 +14,7 @@ SMALL = {"along": 100, "across": 4, "layers": 3, "tip": 5e-3, "t_end": 2e-4}
 
 
 def parameters(scheme="hati", **changes):
-    return {**runner.parse(CASES["pin-drop"], scheme, []), **SMALL, **changes}
+    return cases.values("pin-drop", scheme, **{**SMALL, **changes})
 
 
 def run(scheme, folder, **changes):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from support import cases
 
 from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import __main__ as command_line
-from dolfinx_impact.benchmark import cases, runner
+from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.case import Ended
+from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.signorini import case
 
 IMPACT, BOUNCES = "signorini-impact", "signorini-bounces"
@@ -15,25 +17,10 @@ TAU = 1 / 3
 SHORT = {"elements": 40, "t_end": 6.0}  # a period of the bounces
 
 
-def make(name, scheme, **settings):
-    chosen = cases.CASES[name]
-    values = runner.parse(chosen, scheme, [f"{key}={value}" for key, value in settings.items()])
-    return chosen.make(scheme, values, False), values
-
-
-def run(name, scheme, **settings):
-    problem, values = make(name, scheme, **settings)
-    return runner.perform(name, scheme, values, problem, progress=False)
-
-
 def judged(problem, result, results):
     """Verdicts on numbers as those of a run."""
     p = problem
     return p.case.judge(Ended(p.scheme, p.given, p.p, p.setup, p.integrator, p.log, result, results))
-
-
-def results(name, scheme, **settings):
-    return run(name, scheme, **settings)[0]["results"]
 
 
 # -- parameters
@@ -60,10 +47,10 @@ def test_parameters_are_those_of_the_contract(name, v0, g0, t_end):
     assert set(SOME) <= set(listed["schemes"]) and not listed["amplifies_rounding"]
 
 
-@pytest.mark.parametrize("scheme", [s for s in SCHEMES if s in cases.CASES[IMPACT].schemes])
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if s in CASES[IMPACT].schemes])
 def test_default_step_is_that_of_the_kind_of_scheme(scheme):
     h = 0.0025 if SCHEMES[scheme].explicit else 0.005
-    problem, _ = make(IMPACT, scheme)
+    problem = cases.made(IMPACT, scheme)
     assert problem.integrator.dt == problem.p["h"] == h
     ratio = SCHEMES[scheme].critical_ratio(problem.integrator.system)
     assert problem.p["courant"] == pytest.approx(h / 0.005 * 1.5 / ratio, rel=1e-13)
@@ -71,15 +58,17 @@ def test_default_step_is_that_of_the_kind_of_scheme(scheme):
 
 
 def test_step_from_the_courant_number():
-    found = results(IMPACT, "cd-lagrange", elements=10, courant=0.5)
+    found = cases.run(IMPACT, elements=10, courant=0.5).results
     assert found["h"] == pytest.approx(0.5 * 1.0 / 30, rel=1e-14)
     assert found["courant"] == pytest.approx(0.5, rel=1e-14)
     assert found["critical_time_step"] == pytest.approx(1.0 / 30, rel=1e-10)
-    assert results(IMPACT, "moreau-jean", elements=10, h=0.01)["courant"] == pytest.approx(0.3, rel=1e-14)
+    assert cases.run(IMPACT, "moreau-jean", elements=10, h=0.01).results["courant"] == pytest.approx(
+        0.3, rel=1e-14
+    )
 
 
 def test_history_has_the_gap_as_displacement():
-    _, history = run(BOUNCES, "cd-lagrange", **SHORT)
+    history = cases.run(BOUNCES, **SHORT).result
     assert list(history["labels"]) == ["ux"] and history["u"].shape == (2401, 1)
     assert history["u"][0, 0] == 5.0 and np.array_equal(history["u"], history["gap"])
     falls = history["t"] < 1
@@ -92,8 +81,8 @@ def test_history_has_the_gap_as_displacement():
 
 @pytest.mark.parametrize("scheme", SOME)
 def test_impact_against_the_exact_solution(scheme):
-    summary, history = run(IMPACT, scheme)
-    found, h = summary["results"], summary["results"]["h"]
+    problem, history, found, verdicts = cases.run(IMPACT, scheme)
+    h = found["h"]
     assert found["contact_start"] == pytest.approx(0.5, abs=h * (1 + 1e-9)) and found["contact_phases"] == 1
     assert found["contact_end"] == pytest.approx(0.5 + 2 * TAU, abs=h + 0.01)
     assert found["force_mean"] == pytest.approx(300, abs=0.01)
@@ -102,7 +91,7 @@ def test_impact_against_the_exact_solution(scheme):
     assert found["energy_change_4"] is None
     # What the papers call the loss of an impact is of the order of the node's energy, 1/(2N).
     assert -2 / 100 < found["energy_change_1"] < 0
-    assert all(v["reproduced"] for v in summary["verdicts"]), summary["verdicts"]
+    assert all(v.reproduced for v in verdicts), verdicts
     window = (history["t"] > 0.6 - 1e-9) & (history["t"] < 0.4 + 2 * TAU + 1e-9)
     force = history["r"][window, 0] / h
     assert [found["force_mean"], found["force_std"], found["force_max_deviation"]] == pytest.approx(
@@ -110,15 +99,15 @@ def test_impact_against_the_exact_solution(scheme):
     )
     total = history["kinetic"] + history["internal"]
     assert found["energy_change_1"] == pytest.approx(total[-1] / total[0] - 1, abs=1e-13)
-    exact = case.exact(summary["parameters"]).displacement(0.0, history["t"])
+    exact = case.exact(problem.p).displacement(0.0, history["t"])
     error = np.abs(history["u"][:, 0] - exact).sum() / np.abs(exact).sum()
     assert found["error_u"] == pytest.approx(error, rel=1e-10) and error < 0.03
 
 
 @pytest.mark.parametrize("scheme", SOME)
 def test_bounces_against_the_exact_solution(scheme):
-    summary, history = run(BOUNCES, scheme)
-    found, h = summary["results"], summary["results"]["h"]
+    _, history, found, verdicts = cases.run(BOUNCES, scheme)
+    h = found["h"]
     assert found["contact_start"] == pytest.approx(1.0, abs=h * (1 + 1e-9))
     # The force rises by 300 N/s; some schemes have that of half a step earlier.
     assert found["force_mean"] == pytest.approx(300 + 300 * TAU, abs=300 * h)
@@ -131,7 +120,7 @@ def test_bounces_against_the_exact_solution(scheme):
         i = np.argmin(np.abs(history["t"] - 16 * TAU * k))
         assert found[name] == pytest.approx(total[i] / 500 - 1, abs=1e-12)
         assert -0.05 * k < found[name] < 0
-    assert all(v["reproduced"] for v in summary["verdicts"]), summary["verdicts"]
+    assert all(v.reproduced for v in verdicts), verdicts
 
 
 @pytest.mark.parametrize("name", [IMPACT, BOUNCES])
@@ -140,7 +129,7 @@ def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
     """Energy at first order, the force faster; the displacement, late by a spread front, slower."""
     courant = 0.75 if SCHEMES[scheme].explicit else 1.5
     settings = {"courant": courant, "t_end": 2 if name == IMPACT else 6}
-    coarse, fine = (results(name, scheme, elements=n, **settings) for n in (40, 160))
+    coarse, fine = (cases.run(name, scheme, elements=n, **settings).results for n in (40, 160))
     ratio = {key: coarse[key] / fine[key] for key in ("error_u", "force_oscillation", "energy_change_1")}
     assert ratio["error_u"] > 4**0.5 and ratio["energy_change_1"] > 4**0.8
     assert ratio["force_oscillation"] > 4
@@ -150,7 +139,7 @@ def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
 @pytest.mark.parametrize("scheme", SOME)
 def test_a_start_a_little_off_changes_no_number(name, scheme):
     """Impacts fall on a step: rounding there must not decide."""
-    reference = results(name, scheme)
+    reference = cases.run(name, scheme).results
     scales = {
         "penetration_max": 10 * reference["h"],
         "error_u": 1.0,
@@ -163,7 +152,7 @@ def test_a_start_a_little_off_changes_no_number(name, scheme):
         "force_max_deviation": 300.0,
     }
     for shift in (1e-11, -1e-11):
-        shifted = results(name, scheme, h0=repr(5 + shift))
+        shifted = cases.run(name, scheme, h0=5 + shift).results
         for key, value in reference.items():
             if value is None:
                 assert shifted[key] is None
@@ -173,39 +162,41 @@ def test_a_start_a_little_off_changes_no_number(name, scheme):
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "combined"])
 def test_numbers_do_not_depend_on_what_is_sampled(scheme):
-    every, some = (results(BOUNCES, scheme, **SHORT, every=n) for n in (1, 7))
+    every, some = (cases.run(BOUNCES, scheme, **SHORT, every=n).results for n in (1, 7))
     assert some == every
 
 
 def test_what_a_run_does_not_reach_is_none():
     names = ("force_mean", "force_std", "force_max_deviation", "energy_change_1", "energy_change_4")
-    found = results(BOUNCES, "cd-lagrange", t_end=1.5)
+    found = cases.run(BOUNCES, t_end=1.5).results
     assert all(found[name] is None for name in names)
-    found = results(BOUNCES, "cd-lagrange", t_end=1.6)
+    found = cases.run(BOUNCES, t_end=1.6).results
     assert all(found[name] is not None for name in names[:3]) and found["energy_change_1"] is None
-    found = results(BOUNCES, "cd-lagrange", t_end=5.5)
+    found = cases.run(BOUNCES, t_end=5.5).results
     assert found["energy_change_1"] is not None and found["energy_change_4"] is None
-    found = results(IMPACT, "cd-lagrange", t_end=0.4)
+    found = cases.run(IMPACT, t_end=0.4).results
     assert found["contact_start"] is None and found["first_force"] == 0 and found["energy_change_1"] is None
 
 
 def test_other_bars():
     """The force is E v_f / c, the parameters of the impact are others; without a second contact exact."""
-    found = results(IMPACT, "moreau-jean", E=3600, rho=4, length=5, h0=1, v0=2, elements=50, t_end=1.2)
+    found = cases.run(
+        IMPACT, "moreau-jean", E=3600, rho=4, length=5, h0=1, v0=2, elements=50, t_end=1.2
+    ).results
     assert found["contact_start"] == pytest.approx(0.5, abs=0.01)
     assert found["force_mean"] == pytest.approx(3600 * 2 / 30, rel=1e-4)
-    thrown = results(BOUNCES, "cd-lagrange", h0=3.75, v0=5, t_end=5)  # the same impact speed
+    thrown = cases.run(BOUNCES, h0=3.75, v0=5, t_end=5).results  # the same impact speed
     assert thrown["contact_start"] == pytest.approx(0.5, abs=0.004)
     assert thrown["force_mean"] == pytest.approx(400, abs=0.5) and thrown["error_u"] < 0.03
-    once = results(BOUNCES, "cd-lagrange", h0=6.0, t_end=6)
+    once = cases.run(BOUNCES, h0=6.0, t_end=6).results
     assert once["error_u"] < 0.01 and once["energy_change_1"] < 0
-    hangs = results(IMPACT, "carpenter", v0=0, t_end=0.1)
+    hangs = cases.run(IMPACT, "carpenter", v0=0, t_end=0.1).results
     assert hangs["error_u"] == 0 and hangs["energy_change_1"] is None and hangs["contact_start"] is None
 
 
 @pytest.mark.parametrize("shift", [0.0, -0.5, -1.0])
 def test_force_is_compared_where_it_acts(shift):
-    problem, _ = make(BOUNCES, "cd-lagrange", **SHORT)
+    problem = cases.made(BOUNCES, **SHORT)
     problem.integrator.r_shift = shift
     log = case.SignoriniLog(problem.integrator, case.SignoriniBar(900.0, 1.0, 10.0, 5.0, 0.0, 10.0))
     times = np.arange(600) * 0.0025
@@ -226,19 +217,19 @@ def test_force_is_compared_where_it_acts(shift):
     ],
 )
 def test_verdicts_turn(changed, words):
-    summary, history = run(IMPACT, "cd-lagrange")
-    problem, _ = make(IMPACT, "cd-lagrange")
-    found = judged(problem, history, {**summary["results"], **changed})
+    _, history, found, _ = cases.run(IMPACT, "cd-lagrange")
+    problem = cases.made(IMPACT, "cd-lagrange")
+    found = judged(problem, history, {**found, **changed})
     assert [v.words for v in found if not v.reproduced] == [v.words for v in found if words in v.words]
     assert sum(words in v.words for v in found) == 1
 
 
 @pytest.mark.parametrize("scheme", ["carpenter", "paoli-schatzman", "combined", "carpenter-implicit"])
 def test_position_level_never_penetrates(scheme):
-    summary, history = run(BOUNCES, scheme, **SHORT)
-    assert [v["reproduced"] for v in summary["verdicts"] if "penetrates" in v["claim"]] == [True]
-    problem, _ = make(BOUNCES, scheme, **SHORT)
-    deep = {**summary["results"], "penetration_max": 1e-10}
+    _, history, found, verdicts = cases.run(BOUNCES, scheme, **SHORT)
+    assert [v.reproduced for v in verdicts if "penetrates" in v.words] == [True]
+    problem = cases.made(BOUNCES, scheme, **SHORT)
+    deep = {**found, "penetration_max": 1e-10}
     assert judged(problem, history, deep)[-1].reproduced is False
 
 
@@ -248,9 +239,10 @@ def test_position_level_never_penetrates(scheme):
 def test_pinned_numbers():
     """The same on every supported DOLFINx and any number of ranks, to 1e-10."""
     for scheme, expected in PINNED.items():
-        (_, impact), (summary, bounces) = run(IMPACT, scheme), run(BOUNCES, scheme, **SHORT)
+        impact = cases.run(IMPACT, scheme).result
+        _, bounces, results, _ = cases.run(BOUNCES, scheme, **SHORT)
         found = [impact["u"][-1, 0], impact["r"].sum(), bounces["u"][-1, 0], bounces["r"].sum()]
-        found += [summary["results"][name] for name in ("force_mean", "error_u", "energy_change_1")]
+        found += [results[name] for name in ("force_mean", "error_u", "energy_change_1")]
         assert found == pytest.approx(expected, rel=1e-10), scheme
 
 

@@ -1,5 +1,6 @@
 """The block on an inclined plane: it slides as a rigid one does, or stays where it is."""
 
+import functools
 import math
 
 import numpy as np
@@ -16,8 +17,7 @@ from dolfinx_impact.benchmark.cases.solids import sliding_block as case
 SCHEMES = case.SlidingBlock.schemes
 
 
-def values(scheme, **changes):
-    return cases.values("sliding-block", scheme, **changes)
+values = functools.partial(cases.values, "sliding-block")
 
 
 def run(scheme, **changes):

@@ -19,7 +19,7 @@ SMALL = {"coarse": 3.0, "layers": 1, "t_end": 2e-3, "ratio": 20}
 
 
 def parameters(scheme="hati", **changes):
-    return {**runner.parse(CASES["solid-crane"], scheme, []), **SMALL, **changes}
+    return cases.values("solid-crane", scheme, **{**SMALL, **changes})
 
 
 def run(scheme, folder, **changes):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from support import cases
 
 import dolfinx_impact as di
 from dolfinx_impact import SCHEMES
@@ -17,19 +18,6 @@ ROUGH = {"dep-4.1"}
 OPEN = {"dep-4.3", "dep-4.6"}
 
 
-def run(case, scheme, **changes):
-    values = runner.parse(CASES[case], scheme, [f"{name}={value}" for name, value in changes.items()])
-    problem = CASES[case].make(scheme, values, False)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        progress=False,
-    )
-    return result, problem.judge(result)[0]
-
-
 def test_all_eighteen_are_there():
     numbers = [name for name in SCHEMES if name.startswith("dep-")]
     sections = {2: 3, 4: 8, 5: 3, 6: 2, 7: 2}
@@ -39,7 +27,7 @@ def test_all_eighteen_are_there():
 @pytest.mark.parametrize("case, t_end", [("signorini-impact", 2.0), ("signorini-bounces", 2.0)])
 @pytest.mark.parametrize("scheme", DEP)
 def test_balances_close_at_every_step(scheme, case, t_end):
-    result, results = run(case, scheme, t_end=t_end)
+    _, result, results, _ = cases.run(case, scheme, t_end=t_end)
     assert result.balance == (scheme not in OPEN)
     if result.balance:
         assert results["balance_residual"] < (1e-12 if SCHEMES[scheme].explicit else 1e-11)
@@ -52,7 +40,7 @@ def test_balances_close_at_every_step(scheme, case, t_end):
 
 @pytest.mark.parametrize("scheme", [n for n in DEP if SCHEMES[n].contact == "position"])
 def test_position_level_is_complementary(scheme):
-    result, _ = run("signorini-bounces", scheme, t_end=2.0)
+    result = cases.run("signorini-bounces", scheme, t_end=2.0).result
     r, gap = result["r"][:, 0], result["gap"][:, 0]
     # The impulse of central differences at t_n closes the gap of t_{n+1}; that of 7.2 that of t_n.
     late = 1 if SCHEMES[scheme].explicit and scheme != "dep-7.2" else 0
@@ -70,9 +58,9 @@ IDENTITIES = [
         "dep-6.1",
         {},
         "moreau-jean",
-        {"theta": 0.5, "restitution": 1, "forecast": 0, "touching": "false", "gap_tolerance": 1e-9},
+        {"theta": 0.5, "restitution": 1.0, "forecast": 0.0, "touching": False, "gap_tolerance": 1e-9},
     ),
-    ("dep-6.2", {}, "cd-lagrange", {"restitution": 0, "touching": "false", "gap_tolerance": 1e-9}),
+    ("dep-6.2", {}, "cd-lagrange", {"restitution": 0.0, "touching": False, "gap_tolerance": 1e-9}),
     ("dep-4.2", {"theta": 0.5}, "dep-4.4", {}),
 ]
 
@@ -82,7 +70,7 @@ IDENTITIES = [
 def test_identities(one, settings, other, others, case, tolerance):
     if {one, other} & ROUGH and case == "signorini-bounces":
         settings, others = {**settings, "t_end": 2.0}, {**others, "t_end": 2.0}
-    a, b = run(case, one, **settings)[0], run(case, other, **others)[0]
+    a, b = cases.run(case, one, **settings).result, cases.run(case, other, **others).result
     assert np.abs(a["u"] - b["u"]).max() < tolerance * 5.0
     assert np.abs(a["r"] - b["r"]).max() < 1e-6 * a["r"].max()
 
@@ -91,7 +79,7 @@ def test_identities(one, settings, other, others, case, tolerance):
 def test_a_touch_of_rounding_changes_nothing(scheme):
     numbers = []
     for shift in (-1e-11, 0.0, 1e-11):
-        _, results = run("signorini-impact", scheme, h0=5.0 + shift)
+        results = cases.run("signorini-impact", scheme, h0=5.0 + shift).results
         numbers.append({k: v for k, v in results.items() if isinstance(v, float) and k != "balance_residual"})
     for other in (numbers[0], numbers[2]):
         for name, value in numbers[1].items():
@@ -261,7 +249,7 @@ REFERENCES = [
 
 @pytest.mark.parametrize("scheme, settings, reference", REFERENCES)
 def test_dense_reference(scheme, settings, reference):
-    result, _ = run("signorini-bounces", scheme, **{"elements": 10, "t_end": 2.0, **settings})
+    result = cases.run("signorini-bounces", scheme, **{"elements": 10, "t_end": 2.0, **settings}).result
     true = reference(len(result["t"]) - 1)
     assert true[:, 1].max() > 0
     np.testing.assert_allclose(result["u"][1:, 0], true[:, 0], rtol=0, atol=1e-9)
@@ -413,7 +401,7 @@ def test_bad_contacts():
 
 def test_a_penalty_too_stiff_for_the_step_is_seen_to_explode():
     with pytest.raises(di.UnstableTimeStep, match="take a smaller time step"):
-        run("signorini-bounces", "dep-5.3", eps=1e-7)
+        cases.run("signorini-bounces", "dep-5.3", eps=1e-7)
 
 
 @pytest.mark.mpi

@@ -2,30 +2,20 @@
 
 import numpy as np
 import pytest
+from support import cases
 from support.restarts import rubber, whole
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.integrators import energy
 from dolfinx_impact.integrators import step_buffer as steps
-from dolfinx_impact.integrators.energy import TERMS
+
+TERMS = di.EnergyBalance.state_names
 
 pytestmark = pytest.mark.mpi
 
 
-def run(case, scheme, *settings):
-    values = runner.parse(CASES[case], scheme, list(settings))
-    problem = CASES[case].make(scheme, values, False)
-    result = di.simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=values["every"],
-        progress=False,
-        compiled=False,
-    )
+def run(case, scheme="cd-lagrange", **changes):
+    problem = cases.made(case, scheme, **changes)
+    result = problem.simulate(compiled=False)
     return result, problem.judge(result)[0]
 
 
@@ -33,17 +23,16 @@ def run(case, scheme, *settings):
 @pytest.mark.parametrize(
     "case, scheme, settings",
     [
-        ("impacting-bar", "cd-lagrange", ("dimension=3", "elements=12", "lateral=3")),
-        ("impacting-bar", "combined", ()),
-        ("rotating-spring", "cd-lagrange", ("friction=0.2", "restitution=0", "t_end=20")),
+        ("impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 12, "lateral": 3}),
+        ("impacting-bar", "combined", {}),
+        ("rotating-spring", "cd-lagrange", {"friction": 0.2, "restitution": 0.0, "t_end": 20.0}),
     ],
 )
 def test_the_length_of_the_parts_changes_nothing(case, scheme, settings, every, monkeypatch):
     """Ranks with and without contact points must hand on the same steps together."""
-    settings = (*settings, f"every={every}")
-    whole, results = run(case, scheme, *settings)
+    whole, results = run(case, scheme, every=every, **settings)
     monkeypatch.setattr(steps, "_NUMBERS", 2500)
-    parts, results_of_parts = run(case, scheme, *settings)
+    parts, results_of_parts = run(case, scheme, every=every, **settings)
     energy = max(np.abs(whole[name]).max() for name in TERMS)
     for name in whole:
         if whole[name].dtype.kind == "f":  # on several ranks two meshes are not numbered alike
@@ -53,8 +42,8 @@ def test_the_length_of_the_parts_changes_nothing(case, scheme, settings, every, 
 
 
 def test_impulses_between_samples_are_summed():
-    every_step, _ = run("bouncing-ball", "cd-lagrange", "restitution=0.5")
-    seldom, _ = run("bouncing-ball", "cd-lagrange", "restitution=0.5", "every=45")
+    every_step, _ = run("bouncing-ball", restitution=0.5)
+    seldom, _ = run("bouncing-ball", restitution=0.5, every=45)
     ends = np.minimum(np.arange(len(seldom["t"])) * 45, len(every_step["t"]) - 1)
     sums = np.diff(np.cumsum(every_step["r"][:, 0])[ends], prepend=0.0)
     np.testing.assert_allclose(seldom["r"][:, 0], sums, rtol=1e-13)
@@ -69,7 +58,7 @@ def test_stored_energy_is_that_of_the_samples():
             self.needs_energies, self.internal = needs_energies, []
 
         def follow(self, steps):
-            self.internal += list(steps.energies[: steps.count, energy.TERMS.index("internal")])
+            self.internal += list(steps.energies[: steps.count, TERMS.index("internal")])
 
     every, few = whole(rubber), whole(rubber, every=40, observers=[Counted(False)])
     where = [*range(0, 150, 40), 150]

@@ -465,14 +465,8 @@ def test_a_square_rests_on_two_corners_on_a_slope(scheme):
 # -- the case
 
 
-def values(scheme, **changed):
-    return cases.values("rigid-body", scheme, **{"shape": "square", **changed})
-
-
-@functools.cache
-def run(scheme, *changed):
-    """History, results and verdicts."""
-    return cases.run("rigid-body", scheme, **{"shape": "square", **dict(changed)})[1:]
+values = functools.partial(cases.values, "rigid-body", shape="square")
+run = functools.cache(functools.partial(cases.run, "rigid-body", shape="square"))
 
 
 @pytest.mark.parametrize("scheme", NAMES)
@@ -492,7 +486,7 @@ def run(scheme, *changed):
     ],
 )
 def test_every_verdict_of_the_case_holds(scheme, shape, changed, sticks, corners):
-    result, results, verdicts = run(scheme, ("shape", shape), *changed)
+    _, result, results, verdicts = run(scheme, shape=shape, **dict(changed))
     assert len(verdicts) == 10
     assert [v.words for v in verdicts if not v.reproduced] == []
     assert results["contact_phases"] >= 1 and results["impact_time"] == pytest.approx(5.5e-4, abs=0.51e-4)
@@ -511,7 +505,7 @@ def test_square_has_the_numbers_of_the_formulas(scheme, friction, vx0, side):
     With the default numbers it sticks; with less friction the normal impulse turns the square so that the
     corner slips backward afterwards, or forward still where it was faster.
     """
-    _, results, _ = run(scheme, ("friction", friction), ("vx0", vx0))
+    results = run(scheme, friction=friction, vx0=vx0).results
     m, inertia = 7850 * 0.04, 7850 * 0.04 * 2 * 0.01 / 3
     c, s = math.cos(math.radians(20)), math.sin(math.radians(20))
     a, b = -0.1 * (c - s), -0.1 * (c + s)
@@ -555,7 +549,7 @@ def test_the_case_holds_for_any_values(scheme, shape, R, rho, v, angle, e, mu):
         "t_end": 8e-4 * R,
     }
     try:
-        _, results, verdicts = run(scheme, *changed.items())
+        _, _, results, verdicts = run(scheme, **changed)
     except ValueError as refused:
         assume(not any(word in str(refused) for word in ("does not approach", "touches the plane")))
         raise
@@ -564,7 +558,7 @@ def test_the_case_holds_for_any_values(scheme, shape, R, rho, v, angle, e, mu):
 
 
 def test_both_schemes_make_the_same_impact():
-    explicit, implicit = run("cd-lagrange")[1], run("moreau-jean")[1]
+    explicit, implicit = run("cd-lagrange").results, run("moreau-jean").results
     for name in RESULTS:
         assert explicit[name] == pytest.approx(implicit[name], rel=1e-12)
         assert explicit[f"{name}_exact"] == implicit[f"{name}_exact"]
@@ -572,9 +566,9 @@ def test_both_schemes_make_the_same_impact():
 
 @pytest.mark.parametrize("option", [("forecast", 0.0), ("forecast", 1.0), ("theta", 0.7)])
 def test_the_impact_does_not_depend_on_options_of_the_theta_method(option):
-    _, results, verdicts = run("moreau-jean", option)
+    _, _, results, verdicts = run("moreau-jean", **dict([option]))
     assert all(v.reproduced for v in verdicts)
-    assert results["spin"] == pytest.approx(run("moreau-jean")[1]["spin"], rel=1e-12)
+    assert results["spin"] == pytest.approx(run("moreau-jean").results["spin"], rel=1e-12)
 
 
 def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
