@@ -9,9 +9,8 @@ from mpi4py import MPI
 from support.examples import examples
 
 import dolfinx_impact as di
-from dolfinx_impact import NamedMesh, Plane, RigidContact, Sphere, mesh
+from dolfinx_impact import NamedMesh, Plane, RigidContact, Sphere, mesh, statics
 from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
-from dolfinx_impact.contact.statics import tied_equilibrium
 
 E, RHO, LENGTH, AREA, WEIGHT = 3e9, 1200.0, 2.0, 0.01, 1200.0 * 2.0 * 0.01 * 9.81
 
@@ -50,7 +49,7 @@ def unbalanced(body, contact, u, r):
 def test_column_on_a_floor(floor, elements):
     """Nodes are exact: u = floor - rho g (L x - x^2/2) / E, and the floor carries the weight."""
     body, wall = column(floor=floor, elements=elements)
-    u, r = tied_equilibrium(body, wall)
+    u, r = statics.tied_equilibrium(body, wall)
     x = body.x[:, 0]
     assert u == pytest.approx(floor - RHO * 9.81 * (LENGTH * x - x**2 / 2) / E, rel=1e-11, abs=1e-17)
     assert r == pytest.approx([WEIGHT], rel=1e-10)
@@ -64,7 +63,7 @@ def test_block_against_dense_algebra():
     corner = int(np.argmin(body.x @ [1.0, 2.0, 3.0]))
     other = int(np.argmax(body.x @ [-1.0, 2.0, -1.0]))
     hold = [3 * corner + 1, 3 * corner + 2, 3 * other + 2]
-    u, r = tied_equilibrium(body, wall, hold=hold)
+    u, r = statics.tied_equilibrium(body, wall, hold=hold)
     free = np.setdiff1d(np.arange(body.size), hold)
     K = body.stiffness.scipy().toarray()[np.ix_(free, free)]
     L = np.zeros((wall.count, body.size))
@@ -89,7 +88,7 @@ def test_crane(trolley, refine):
     frame = crane.crane_frame(named)
     wheels = crane.wheels(frame, gap0=0.0)
     hold = crane.horizontal_hold(frame)
-    u, r = tied_equilibrium(frame, wheels, hold=hold)
+    u, r = statics.tied_equilibrium(frame, wheels, hold=hold)
     assert r.sum() == pytest.approx(51500.0, rel=1e-9)
     assert r[0::2] == pytest.approx(r[1::2], rel=1e-9)
     assert np.abs(wheels.gap(u)).max() < 1e-17 and not u[frame.constrained].any()
@@ -105,13 +104,13 @@ def test_gaps_are_closed_by_the_equilibrium():
     gap0 = np.array([1e-5, -1e-5, -1e-5, 1e-5])
     wheels = crane.wheels(frame, gap0=gap0)
     hold = crane.horizontal_hold(frame)
-    u, r = tied_equilibrium(frame, wheels, hold=hold)
-    even = tied_equilibrium(frame, crane.wheels(frame, gap0=0.0), hold=hold)[1]
+    u, r = statics.tied_equilibrium(frame, wheels, hold=hold)
+    even = statics.tied_equilibrium(frame, crane.wheels(frame, gap0=0.0), hold=hold)[1]
     assert wheels.L(u) == pytest.approx(-gap0, abs=1e-17)
     assert r.sum() == pytest.approx(51500.0, rel=1e-9)
     assert np.all((r - even) * -gap0 > 1e-4)
     # Linear: the opposite gaps change the forces by the opposite.
-    opposite = tied_equilibrium(frame, crane.wheels(frame, gap0=-gap0), hold=hold)[1]
+    opposite = statics.tied_equilibrium(frame, crane.wheels(frame, gap0=-gap0), hold=hold)[1]
     assert opposite - even == pytest.approx(even - r, rel=1e-6)
 
 
@@ -119,10 +118,10 @@ def test_wheels_that_would_pull_are_refused():
     frame = crane.crane_frame(crane.crane_mesh())
     wheels = crane.wheels(frame, gap0=[0.1, -0.1, -0.1, 0.1])
     with pytest.raises(ValueError, match=r"contacts would have to pull to stay closed: their forces are \["):
-        tied_equilibrium(frame, wheels, hold=crane.horizontal_hold(frame))
+        statics.tied_equilibrium(frame, wheels, hold=crane.horizontal_hold(frame))
     body, ceiling = column(normal=-1.0)
     with pytest.raises(ValueError, match="contacts would have to pull"):
-        tied_equilibrium(body, ceiling)
+        statics.tied_equilibrium(body, ceiling)
 
 
 @pytest.mark.parametrize("kept", [[], [0], [0, 1], [0, 2], [1, 2]])
@@ -132,28 +131,28 @@ def test_free_motion_is_found(kept, refine):
     frame = crane.crane_frame(crane.crane_mesh(refine=refine))
     hold = crane.horizontal_hold(frame)
     with pytest.raises(ValueError, match="the body can move freely: hold dofs until"):
-        tied_equilibrium(frame, crane.wheels(frame, gap0=0.0), hold=[hold[i] for i in kept])
+        statics.tied_equilibrium(frame, crane.wheels(frame, gap0=0.0), hold=[hold[i] for i in kept])
 
 
 @pytest.mark.mpi
 def test_a_block_that_may_slide_is_refused():
     body, wall = column(3)
     with pytest.raises(ValueError, match="the body can move freely"):
-        tied_equilibrium(body, wall)
+        statics.tied_equilibrium(body, wall)
 
 
 @pytest.mark.parametrize("hold", [[-1], [0, 12], [1000]])
 def test_dofs_that_do_not_exist_are_refused(hold):
     body, wall = column()
     with pytest.raises(ValueError, match=r"hold takes dofs 0 to 5, not \["):
-        tied_equilibrium(body, wall, hold=hold)
+        statics.tied_equilibrium(body, wall, hold=hold)
 
 
 def test_curved_obstacles_are_refused():
     body, _ = column(3)
     ball = RigidContact(body, "contact", Sphere([-1.0, 0.0, 0.0], 1.0))
     with pytest.raises(ValueError, match="whole on one rank, with flat obstacles"):
-        tied_equilibrium(body, ball)
+        statics.tied_equilibrium(body, ball)
 
 
 @pytest.mark.mpi
@@ -165,4 +164,4 @@ def test_distributed_bodies_are_refused_on_all_ranks():
     named = NamedMesh(line, None, tags, {"contact": (0, 1)})
     body = di.Solid(named, density=RHO, law=di.LinearElastic(E, 0.0))
     with pytest.raises(ValueError, match="a body whole on one rank"):
-        tied_equilibrium(body, RigidContact(body, "contact", Plane([0.0], [1.0])))
+        statics.tied_equilibrium(body, RigidContact(body, "contact", Plane([0.0], [1.0])))

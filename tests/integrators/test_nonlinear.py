@@ -9,6 +9,7 @@ import ufl
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from scipy.optimize import root
+from support import dense_elements
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
@@ -453,7 +454,7 @@ def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, for
 @pytest.mark.mpi
 def test_a_law_without_energy_runs_under_both_schemes():
     """A stress alone: the motion of the law whose energy is known; the work is still counted."""
-    mu, lame = NEO._lame[1], NEO._lame[0]
+    lame, mu = dense_elements.lame(NEO.E, NEO.nu)
 
     def stress(F):
         G = ufl.inv(F).T

@@ -7,8 +7,8 @@ from support.colliding import block
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
-from dolfinx_impact.integrators.energy import TERMS
 
+TERMS = di.EnergyBalance.state_names
 COMM = MPI.COMM_WORLD
 MU, WEIGHT, H = 0.3, 10.0 * 20.0, 2e-4
 ELASTIC = di.LinearElastic(1e7, 0.0)

@@ -185,16 +185,6 @@ def test_unstable_step_is_refused_or_stopped():
     assert integrator.n < 30
 
 
-def test_values_that_are_not_finite_stop_the_run():
-    def broken(t, u, v, out):
-        out[:] = np.nan if t > 0.5 else 0.0
-
-    integrator = di.CDLagrange(di.PointMasses(1.0, broken), 0.1)
-    integrator.start(0.0, 1.0)
-    with pytest.raises(di.UnstableTimeStep, match="no longer finite at t = 0.6"):
-        di.simulate(integrator, t_end=2.0, progress=False)
-
-
 @pytest.mark.parametrize(
     "wrong, error, words",
     [

@@ -8,7 +8,7 @@ from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.pairs import named as with_facets
-from support.parts import divided, field
+from support.parts import divided, field, nodes_in
 
 import dolfinx_impact as di
 from dolfinx_impact import _compat, parallel
@@ -233,7 +233,7 @@ def test_masses_of_the_parts():
     body = di.Solid(join(touching()), density=density, law={"left": RUBBER, "right": FOAM})
     assert body.total_mass == pytest.approx(1000.0 * 1.0 + 200.0 * 2.0, rel=1e-12)
     for name, mass in (("left", 1000.0), ("right", 400.0)):
-        nodes = np.repeat(body._nodes_in(name), 3)[: body.owned]
+        nodes = np.repeat(nodes_in(body, name), 3)[: body.owned]
         assert parallel.total(WORLD, body.mass[nodes].sum()) == pytest.approx(3 * mass, rel=1e-12)
     right = di.Solid(body.named, cells="right", density=200.0, law=FOAM)
     assert right.total_mass == pytest.approx(400.0, rel=1e-12)
@@ -248,7 +248,7 @@ def test_one_part_does_not_move_the_other(kind):
     s.start(0.0, body.rigid_velocity([3.0] + [0.0] * (d - 1), cells="left"))
     for _ in range(20):
         s.step()
-    left = np.repeat(body._nodes_in("left"), d)[: body.owned]
+    left = np.repeat(nodes_in(body, "left"), d)[: body.owned]
     moved = s.u[: body.owned]
     assert not np.any(moved[~left])
     assert moved[left].reshape(-1, d)[:, 0] == pytest.approx(np.full(left.sum() // d, 3.0 * s.t), rel=1e-9)
@@ -299,7 +299,7 @@ def test_bars_collide():
     while s.t < 0.35:  # 0.01 s of flight, 0.2 s of contact
         s.step()
     for name, expected in (("left", 0.0), ("right", 1.0)):
-        nodes = body._nodes_in(name)[: body.owned]
+        nodes = nodes_in(body, name)[: body.owned]
         speed = parallel.total(WORLD, body.mass[nodes] @ s.v_mean[: body.owned][nodes])
         assert speed == pytest.approx(expected, abs=0.05)
 

@@ -62,6 +62,12 @@ def field(body, x):
     return parallel.gather_rows(body.comm, rows(x))[rows.sorting(body.comm)]
 
 
+def nodes_in(body, cells):
+    """Mask of the nodes of cells of that name, ghosts included."""
+    moving = body.rigid_velocity(np.eye(body.gdim)[-1], cells=cells)
+    return moving.reshape(-1, body.block)[:, body.gdim - 1] != 0
+
+
 def everywhere(local):
     return np.concatenate(COMM.allgather(local))
 

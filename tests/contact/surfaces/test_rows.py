@@ -132,7 +132,7 @@ def test_a_flat_meeting_stops_both_sides(kind, degree, cells):
         assert largest(s.v[: body.owned].reshape(-1, body.gdim)[on]) <= 1e-12 * 0.01
     assert largest(contact.L(s.v)) <= 1e-12 * 0.01
     _, S = dense(contact, body.inverse_mass)
-    assert np.linalg.cond(S) <= 3.0 and s._response.sweeps <= 60
+    assert np.linalg.cond(S) <= 3.0 and s.contact_iterations <= 60
 
 
 def body_is_small(kind, degree):
@@ -156,7 +156,7 @@ def test_condition_and_sweeps_with_partial_cover(kind, cells, wide, densities):
     s.start(0.0, against_each_other(body))
     until_contact(s, 2000)
     _, S = dense(contact, body.inverse_mass)
-    assert np.linalg.cond(S) <= 6.0 and s._response.sweeps <= 120
+    assert np.linalg.cond(S) <= 6.0 and s.contact_iterations <= 120
 
 
 @EVERY

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.colliding import block
+from support.parts import nodes_in
 
 import dolfinx_impact as di
 
@@ -58,7 +59,7 @@ def turned(s, time, axis=0):
     while s.t < time:
         s.step()
     body, dim = s.system, s.system.gdim
-    inside = body._nodes_in("a")
+    inside = nodes_in(body, "a")
     x, u = body.x[:, :dim][inside], s.u.reshape(-1, dim)[inside]
     x, u = (x - x.mean(axis=0))[:, [axis, -1]], (u - u.mean(axis=0))[:, [axis, -1]]
     return float((x[:, 0] * u[:, 1] - x[:, 1] * u[:, 0]).sum() / (x**2).sum())
