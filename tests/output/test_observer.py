@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
+from support.points import ball
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark.run_log import RunLog
 from dolfinx_impact.plot import Snapshots
 from dolfinx_impact.simulation.recorder import Recorder
-
-
-def ball():
-    system = di.PointMasses(1.0, load=[-9.81])
-    scheme = di.CDLagrange(system, 1e-3, contact=di.DofBound(system, 0, lower=0.0, restitution=0.8))
-    scheme.start(0.01, 0.0)
-    return scheme
 
 
 class Log(di.Observer):
@@ -46,10 +40,10 @@ class Log(di.Observer):
 @pytest.mark.mpi
 def test_methods_are_called_in_the_documented_order(shared_path):
     keep, first, second = di.Checkpoint(shared_path / "run", every=2), Log(), Log()
-    di.simulate(ball(), t_end=2e-3, observers=[first], checkpoint=keep, progress=False)
+    di.simulate(ball(0.01), t_end=2e-3, observers=[first], checkpoint=keep, progress=False)
     steps = [("step", 1), ("step", 2), ("follow", 2, 1)]
     assert first.calls == [("begin", 0), ("follow", 1, 0), *steps, ("state",), ("end",)]
-    di.simulate(ball(), t_end=3e-3, observers=[second], restart=shared_path / "run", progress=False)
+    di.simulate(ball(0.01), t_end=3e-3, observers=[second], restart=shared_path / "run", progress=False)
     assert second.calls == [("resume", 6), ("begin", 2), ("step", 3), ("follow", 1, 3), ("end",)]
 
 
@@ -71,17 +65,17 @@ def test_methods_that_are_not_overridden_cost_nothing(shared_path):
     keep = di.Checkpoint(path, every=10)
     compiled = True if kernels.load().COMPILED else None
     di.simulate(
-        ball(),
+        ball(0.01),
         t_end=0.01,
         observers=[silent, di.Observer()],
         compiled=compiled,
         checkpoint=keep,
         progress=False,
     )
-    di.simulate(ball(), t_end=0.02, observers=[silent, di.Observer()], restart=path, progress=False)
+    di.simulate(ball(0.01), t_end=0.02, observers=[silent, di.Observer()], restart=path, progress=False)
     assert silent.ended == 2
     with pytest.raises(ValueError, match="an observer must be called after every step"):
-        di.simulate(ball(), t_end=0.01, observers=[Log()], compiled=True, progress=False)
+        di.simulate(ball(0.01), t_end=0.01, observers=[Log()], compiled=True, progress=False)
 
 
 def test_objects_that_are_no_observers_may_have_some_methods():
@@ -95,14 +89,14 @@ def test_objects_that_are_no_observers_may_have_some_methods():
         def follow(self, steps):
             self.seen += steps.count
 
-    class EnergyBalance(type(ball().balance())):
+    class EnergyBalance(type(ball(0.01).balance())):
         started = 0
 
         def start(self):
             self.started += 1
             super().start()
 
-    follows, numbers, scheme = Follows(), [], ball()
+    follows, numbers, scheme = Follows(), [], ball(0.01)
     balance = EnergyBalance(scheme)
     observers = [follows, balance, lambda s: numbers.append(s.n)]
     run = di.simulate(scheme, t_end=5e-3, observers=observers, progress=False)
@@ -111,7 +105,7 @@ def test_objects_that_are_no_observers_may_have_some_methods():
 
 
 def test_a_balance_that_a_stopped_run_left_between_two_samples_is_sampled_again():
-    scheme = ball()
+    scheme = ball(0.01)
     balance = scheme.balance()
     balance.sample_internal(False)
     di.simulate(scheme, t_end=5e-3, observers=[balance], progress=False)

@@ -6,17 +6,10 @@ import sys
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support.points import ball
 
-import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, simulate
 from dolfinx_impact.simulation import progress
-
-
-def ball(pause=0.0):
-    system = di.PointMasses(1.0, load=[-9.81])
-    scheme = di.CDLagrange(system, 1e-3, contact=di.DofBound(system, 0, lower=0.0, restitution=0.8))
-    scheme.start(1.0, 0.0)
-    return scheme
 
 
 @pytest.fixture
