@@ -46,9 +46,9 @@ def test_scenarios_of_before_are_read():
     assert compose.Scenario.from_json(json.dumps(given)) == compose.Scenario(seed=3)
 
 
-@pytest.mark.parametrize("name", [*ORACLES, "runs"])
-def test_programs_are_short_and_use_public_names_alone(name):
-    for seed in SEEDS:
+@pytest.mark.parametrize("first, name", enumerate([*ORACLES, "runs"]))
+def test_programs_are_short_and_use_public_names_alone(first, name):
+    for seed in range(first, first + 200, 8):
         s = compose.compose(seed)
         text = script.script(s, name, "displacement turned: 1, right is 0 within 0")
         assert len(text.splitlines()) <= script.LINES
@@ -137,7 +137,7 @@ def test_a_refusal_on_one_rank_alone_is_found():
     made = (compose.compose(seed, 1) for seed in SEEDS)
     seed = next(s.seed for s in made if reach(s) and ranks.can_be_divided(s))
     command = [TESTS / "scenarios", "--seed", seed, "--count", 1, *kind, "--ranks", 2]
-    command += ["--fault", name, "--patience", 10]
+    command += ["--fault", name, "--patience", 5]
     done = subprocess.run(
         [sys.executable, *map(str, command)],
         capture_output=True,
