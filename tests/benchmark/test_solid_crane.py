@@ -18,6 +18,22 @@ from dolfinx_impact.benchmark.speed import solid_crane as speed
 SMALL = {"coarse": 3.0, "layers": 1, "t_end": 2e-3, "ratio": 20}
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_rest_for_all():
+    """The crane at rest is computed once for each mesh and start, which is most of making a case."""
+    known, compute = {}, case.at_rest
+
+    def kept(p):
+        asked = tuple(sorted((name, p[name]) for name in ("treads", "layers", "coarse", "trolley", "start")))
+        if asked not in known:
+            known[asked] = compute(p)
+        return known[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case, "at_rest", kept)
+        yield
+
+
 def parameters(scheme="hati", **changes):
     return cases.values("solid-crane", scheme, **{**SMALL, **changes})
 
