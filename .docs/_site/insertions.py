@@ -7,13 +7,19 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from . import api, demos, programs, report, schemes
+from . import api, demos, measured, programs, report, schemes
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
 
 #: Functions of the argument by kind; ``output`` depends on the page instead.
-MAKERS = {"api": api.reference, "film": demos.film, "report": report.page, "schemes": schemes.table}
+MAKERS = {
+    "api": api.reference,
+    "film": demos.film,
+    "measured": measured.table,
+    "report": report.page,
+    "schemes": schemes.table,
+}
 
 
 def expand(text: str, page: Path, pictures: Path) -> str:

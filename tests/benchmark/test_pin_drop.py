@@ -1,5 +1,8 @@
 """The beam that falls on a pin: its mesh, its runs with HATI, its measurement of speed."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 from mpi4py import MPI
@@ -8,7 +11,8 @@ from support import cases
 from dolfinx_impact import HATI
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases.pin_drop import model
-from dolfinx_impact.benchmark.speed import divided
+from dolfinx_impact.benchmark.speed import hati
+from dolfinx_impact.benchmark.speed.main import TABLE
 
 SMALL = {"along": 100, "across": 4, "layers": 3, "tip": 5e-3, "t_end": 2e-4}
 
@@ -67,13 +71,22 @@ def test_run(shared_path):
 
 def test_speed(capsys):
     """What is measured, on a small body for a short time."""
-    found = divided.measure({**SMALL, "t_end": 1e-4}, {"along": 200, "layers": 4}, (5, 10))
+    (row,) = (each for each in TABLE if each.name == "hati-solid")
+    body, finer = {**SMALL, "t_end": 1e-4}, {"along": 200, "layers": 4}
+    build = partial(hati.beams, beam=body, finer=finer, ratios=(5, 10))
+    found = replace(row, build=build).measure([])["hati-solid"]
     assert {
         "faster at equal error",
         "solve, ms",
-        "interface energy, m = 5",
-        "error, explicit",
-    } <= found.keys()
+        "solve, explicit steps",
+        "explicit dofs",
+        "explicit, us a step",
+        "dofs",
+    } < found.keys()
+    for m in (5, 10):
+        assert 0 < found[f"faster with set-up, m = {m}"] < found[f"faster, m = {m}"]
+        assert 0 < found[f"error, m = {m}"] < 0.5 and found[f"interface energy, m = {m}"] != 0
     assert found["interface dofs"] == 27.0 and 0 < found["error, explicit"] < 0.5
+    assert found["difference, m = 5"] < found["difference, m = 10"] < 0.5
     told = capsys.readouterr().out
-    assert "reference: " in told and "times faster, its set-up included" in told
+    assert "the reference has " in told and "with its set-up" in told

@@ -6,6 +6,10 @@ import re
 import shutil
 import subprocess
 import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,21 +17,92 @@ from mpi4py import MPI
 from support.paths import DEMOS
 
 from dolfinx_impact.benchmark import __main__ as command_line
-from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
-from dolfinx_impact.benchmark.speed import bar as speed_bar
-from dolfinx_impact.benchmark.speed import elements, machine, surfaces, yardsticks
+from dolfinx_impact.benchmark.case import EXPLICIT
+from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.speed import main as speed
-from dolfinx_impact.benchmark.speed import ranks as speed_ranks
-from dolfinx_impact.benchmark.speed import scaling as speed_scaling
-from dolfinx_impact.benchmark.speed import small as speed_small
+from dolfinx_impact.benchmark.speed import measurement, scaling, small, solids, surfaces, yardsticks
+from dolfinx_impact.benchmark.speed.measurement import Action, Measurement, Number, Turns
 
 SCRIPT = DEMOS / "cluster.sh"
 
 
+def row(case, **changes):
+    """A row of the table, changed."""
+    (found,) = (each for each in speed.TABLE if each.name == case)
+    return replace(found, **changes)
+
+
+# -- the driver
+
+
+def toy(**how):
+    """Two actions, by a clock on which all calls of a round take a second."""
+    clock = iter(range(10**6))
+    calls = []
+
+    def build(sizes):
+        for size in sizes:
+            actions = {
+                "slow": Action(partial(calls.append, "slow"), 4),
+                "fast": Action(partial(calls.append, "fast"), 2, 8, "ratio"),
+            }
+            yield Turns(f"a body of {size}", actions, numbers, str(size))
+
+    def numbers(seconds):
+        return [Number("least", seconds["slow"].min()), Number("", 0, "a note", "fast")]
+
+    made = Measurement("toy", "a toy", build, "slow", rounds=3, clock=lambda: next(clock), **how)
+    return made, calls
+
+
+def test_actions_take_turns_and_a_first_call_is_not_counted():
+    made, calls = toy()
+    found = made.measure([7])
+    assert calls == ["slow", "fast"] + 3 * (4 * ["slow"] + 2 * ["fast"])
+    assert found == {"7": {"ratio": pytest.approx((1 / 2 / 8) / (1 / 4)), "least": 0.25}}
+    assert toy(warm=False)[0].measure([7]) == found
+
+
+def test_a_table_has_its_head_a_row_an_action_and_the_numbers(capsys):
+    made, _ = toy(unit=("ms", 1e3))
+    made.measure([7, 8])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        "a body of 7",
+        f"  {'slow':<34}       250 ms, yardstick",
+        f"  {'fast':<34}      62.5 ms, 0.250 of the yardstick (rounds: 0.250 to 0.250), a note",
+        f"  {'least':<50}      0.25",
+    ]
+    assert len(lines) == 8 and lines[4] == "a body of 8"
+
+
+@pytest.mark.parametrize(
+    "comparison, value",
+    [("FASTER", 2.0), ("OF_THE_WHOLE", 3.0), ("OF_THE_BEST", 1.5), ("TIMES", 0.5), ("MORE", -0.5)],
+)
+def test_comparisons(comparison, value):
+    """Of medians, of all rounds together, or of the least ones."""
+    seconds, base = np.array([2.0, 2.0, 2.0]), np.array([3.0, 4.0, 11.0])
+    number = getattr(measurement, comparison).number("row", "name", seconds, base)
+    assert number.value == pytest.approx(value) and number.row == "row" and "rounds: " in number.words
+
+
+def test_times_that_an_action_tells_are_taken_as_they_are():
+    told = iter([3.0, 5.0])
+    actions = {"one": Action(lambda: next(told), 1, 2, "n", told=True)}
+    made = Measurement(
+        "a", "", lambda sizes: [Turns("", actions)], "one", measurement.FASTER, rounds=2, warm=False
+    )
+    assert made.measure([1]) == {"a": {"n": 1.0}} and next(told, None) is None
+
+
+# -- scaling
+
+
 @pytest.mark.mpi
-@pytest.mark.parametrize("kind", speed_ranks.KINDS)
+@pytest.mark.parametrize("kind", scaling.KINDS)
 def test_the_body_is_the_same_on_any_number_of_ranks(kind):
-    made, p = speed_ranks.Setup(MPI.COMM_WORLD, kind, (6, 3, 4)), speed_ranks.KINDS[kind].degree
+    made, p = scaling.Setup(MPI.COMM_WORLD, kind, (6, 3, 4)), solids.KINDS[kind].degree
     foot = (6 * p + 1) * (3 * p + 1)
     assert made.dofs == 3 * foot * (4 * p + 1) and made.points == foot
     assert made.points / MPI.COMM_WORLD.size <= made.most_points <= made.points
@@ -35,21 +110,21 @@ def test_the_body_is_the_same_on_any_number_of_ranks(kind):
     assert all(seconds > 0 for seconds in made.seconds.values())
     total = MPI.COMM_WORLD.allreduce(float(made.integrator.r.sum()))
     # The foot stands: in the first steps its nodes lose what they had.
-    assert 0 < total < speed_ranks.SPEED * made.integrator.system.total_mass
+    assert 0 < total < scaling.SPEED * made.integrator.system.total_mass
 
 
 @pytest.mark.parametrize("dofs", [1000, 100_000, 1_000_000])
 def test_sizes(dofs):
-    one, two = (speed_ranks.cells_of(dofs, doubled) for doubled in (False, True))
+    one, two = (scaling.cells_of(dofs, doubled=doubled) for doubled in (False, True))
     count = [3 * (a + 1) * (b + 1) * (c + 1) for a, b, c in (one, two)]
     assert count[0] == pytest.approx(dofs, rel=0.15) and count[1] == 2 * count[0]
 
 
 @pytest.mark.slow
-def test_what_is_measured(monkeypatch, capsys):
-    monkeypatch.setattr(speed_scaling, "_SECONDS", 0.02)
+def test_what_is_measured(capsys):
     kind = "linear Q1 hexahedra"
-    (found,) = speed_scaling.measure([3000], [kind], rounds=2).values()
+    build = partial(scaling.jobs, kinds=[kind], rounds=2, seconds=0.02)
+    (found,) = row("scaling", build=build).measure([3000]).values()
     assert found["dofs"] == 3000 and all(value > 0 for value in found.values())
     said = capsys.readouterr().out
     for ranks in ("1 rank", "2 ranks"):
@@ -58,9 +133,22 @@ def test_what_is_measured(monkeypatch, capsys):
             for stage in ("mesh", "forces and masses", "critical step", "contact", "first step")
         )
         assert found[f"set-up, s, {ranks}"] == pytest.approx(parts)
+        for what in ("mesh", "body and scheme", "most"):
+            assert f"{what}, bytes a dof, {ranks}" in found
+        assert found[f"contact points of a rank over the mean, {ranks}"] >= 1.0
     assert found["step, speed-up"] == pytest.approx(found["step, ns, 1 rank"] / found["step, ns, 2 ranks"])
-    for word in (kind, "two processes", "6000 dofs on 2 ranks", "bytes a dof", "load"):
+    names = {
+        "run, speed-up",
+        "step, weak efficiency",
+        "run, weak efficiency",
+        "step, speed-up of the machine",
+    }
+    assert names < found.keys()
+    for word in (kind, "two ranks with half each", "6000 dofs on 2 ranks", "bytes a dof", "load"):
         assert word in said
+
+
+# -- the command
 
 
 @pytest.mark.parametrize(
@@ -82,27 +170,29 @@ def test_what_will_be_measured_and_how_long_it_takes(case, words):
 
 
 def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
-    def measure(case):
+    def build(sizes):
         assert "This takes about 5 s" in capsys.readouterr().out
-        return {"compiled loop": 2.0}
+        yield Turns("", numbers=lambda seconds: [Number("compiled loop", 2.0)])
 
-    monkeypatch.setattr(speed_small, "measure", measure)
+    monkeypatch.setattr(speed, "TABLE", [row("bouncing-ball", build=build)])
     assert speed.measure("bouncing-ball", [1000]) == {"bouncing-ball": {"compiled loop": 2.0}}
 
 
 def test_json_is_an_object_a_number(monkeypatch, capsys):
-    monkeypatch.setattr(speed_small, "measure", lambda case: print("told") or {"step()": 1.5, "loop": 2.0})
+    several = [Number("step()", 1.5), Number("loop", 2.0), Number("", 3.0, "a note")]
+    turns = Turns("told", numbers=lambda seconds: several)
+    monkeypatch.setattr(speed, "TABLE", [row("van-der-pol", build=lambda sizes: [turns])])
     assert command_line.main(["speed", "--case", "van-der-pol", "--json"]) == 0
     out, err = capsys.readouterr()
     rows = [json.loads(line) for line in out.splitlines()]
     case = {"case": "van-der-pol", "what": "van-der-pol"}
     assert rows == [{**case, "name": "step()", "value": 1.5}, {**case, "name": "loop", "value": 2.0}]
-    assert "This takes" in err and "told" in err
+    assert all(words in err for words in ("This takes", "told", "a note"))
 
 
 @pytest.mark.parametrize("fastest", ["BAIJ", "SBAIJ", "AIJ"])
 def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
-    bar = impacting_bar.Bar().build(speed_bar.values(1000)).system
+    bar = CASES["impacting-bar"].build(solids.bar_values(1000), EXPLICIT).system
     seconds = iter([0.0 if name == fastest else 1.0 for name in ("BAIJ", "SBAIJ", "AIJ")])
     monkeypatch.setattr(yardsticks, "seconds_per_call", lambda *call: next(seconds))
     matrix, name, _ = yardsticks.best_product(bar)
@@ -117,7 +207,7 @@ def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
 @pytest.mark.parametrize("name", ["linear Q2 GLL hexahedra", "neo-Hookean P2 tetrahedra"])
 def test_the_yardstick_does_the_same_work(name):
     """K u by PETSc, or DOLFINx's assembled force, and ours."""
-    body = elements.body_of(elements.KINDS[name], "cube", 1000)
+    body = solids.body_of(solids.KINDS[name], "cube", 1000)
     u, ours = yardsticks.random_wave(body), np.zeros(body.size)
     body.subtract_internal(u, ours)
     if body.linear:
@@ -133,17 +223,17 @@ def test_the_yardstick_does_the_same_work(name):
 
 
 def test_every_kind_of_element_is_measured_in_both_shapes(monkeypatch, capsys):
-    monkeypatch.setattr(elements, "_SECONDS", 0.01)
-    monkeypatch.setattr(elements, "ROUNDS", 2)
-    monkeypatch.setattr(machine, "_NUMBERS", 10_000)
+    monkeypatch.setattr(measurement, "ROUND", 0.01)
+    monkeypatch.setattr(yardsticks, "_NUMBERS", 10_000)
     kinds = ["linear P1 tetrahedra", "neo-Hookean Q1 hexahedra"]
-    found = elements.measure([3000], kinds)
-    assert list(found) == [
+    build = partial(solids.elements, kinds=kinds)
+    found = row("elements", build=build, rounds=2).measure([3000])["elements"]
+    assert set(found) == {
         f"{kind}, {shape}, 3000{what}"
         for shape in ("cube", "slender bar")
         for kind in kinds
-        for what in ("", ", energies")
-    ]
+        for what in ("", ", energies", ", ns a dof", ", bytes a dof", ", flops a dof")
+    }
     said = capsys.readouterr().out
     for word in (
         "GB/s",
@@ -156,10 +246,38 @@ def test_every_kind_of_element_is_measured_in_both_shapes(monkeypatch, capsys):
         assert word in said
 
 
+@pytest.mark.slow
+def test_steps_of_metals(monkeypatch):
+    monkeypatch.setattr(measurement, "ROUND", 0.05)
+    found = row("plasticity", build=partial(solids.metals, size=3000)).measure([])["plasticity"]
+    assert found.keys() == {
+        f"{e}, {s}" for e in ("P1 tetrahedra", "Q1 hexahedra") for s in ("elastic", "flowing")
+    }
+    for element in ("P1 tetrahedra", "Q1 hexahedra"):
+        assert min(found[f"{element}, flowing"], found[f"{element}, elastic"]) > 0
+
+
+@pytest.mark.mpi
+def test_contact_with_obstacles_is_measured(capsys):
+    found = row("solids", build=partial(solids.obstacles, cells=6), rounds=2).measure([])["solids"]
+    shapes = ("plane", "sphere", "cylinder", "box", "torus", "two spheres", "callable")
+    assert list(found) == [f"contact, {shape}" for shape in shapes]
+    if MPI.COMM_WORLD.rank == 0:
+        assert capsys.readouterr().out.count(" points closed") == len(shapes)
+
+
+def test_a_bar_is_measured_with_energies_and_recorder(capsys):
+    (solid,) = (each for each in speed.TABLE if each.label)
+    found = replace(solid, rounds=1).measure([1000])
+    assert found.keys() == {"1000"}
+    assert found["1000"].keys() == {"step", "step, energies and recorder", "contact"}
+    assert "contact points, 1 ranks: set-up" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("case", ["bouncing-ball", "impacting-bar", "implicit-bar"])
 def test_the_calls_of_petsc_make_the_same_steps(case):
-    (plain, _), (other, _) = (speed_small._ready(case) for _ in range(2))
-    calls = speed_small._through_petsc(other)
+    (plain, _), (other, _) = (small.ready(case) for _ in range(2))
+    calls = small.petsc_steps(other)
     for _ in range(40):
         plain.step()
         calls.step()
@@ -168,9 +286,8 @@ def test_the_calls_of_petsc_make_the_same_steps(case):
 
 
 def test_what_is_slower_is_not_called_faster(monkeypatch, capsys):
-    monkeypatch.setattr(speed_small, "ROUNDS", 1)
-    monkeypatch.setattr(speed_small, "_PLAIN", 20)
-    found = speed_small.measure("bouncing-ball")
+    monkeypatch.setattr(small, "PLAIN", 20)
+    found = row("bouncing-ball", rounds=1).measure([])["bouncing-ball"]
     said = capsys.readouterr().out
     line = next(line for line in said.splitlines() if line.startswith("  step() "))
     words = "as fast" if found["step()"] == 1 else "faster" if found["step()"] > 1 else "slower"
@@ -195,29 +312,29 @@ def test_without_mpirun(monkeypatch):
 
 @pytest.mark.slow
 def test_a_job_that_fails_says_why():
-    with speed_scaling.Job("wood", 1000, 1) as job:
-        with pytest.raises(RuntimeError, match="1000 dofs on 1 rank ended early: KeyError: 'wood'"):
-            job.setup()
+    with pytest.raises(RuntimeError, match="wood with 1000 dofs on 1 rank ended early: KeyError: 'wood'"):
+        scaling.run(1, "wood", "1000", "1", "0.1")
 
 
 @pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended():
-    with pytest.raises(RuntimeError, match="on 2 ranks: no answer within 0.01 s"):
-        with speed_scaling.Job("linear P1 tetrahedra", 100_000, 2) as job:
-            job.answer(0.01)
-    assert job._process.poll() is not None
-    assert not _running(job._process.pid)
-
-
-def _running(group):
-    """Whether anything of a process group is left; mpirun may be gone before its ranks."""
+    words = ("linear P1 tetrahedra", "100000", "1", "0.1234567")  # by the last of which it is known
+    with pytest.raises(RuntimeError, match="on 2 ranks: no answer within 1.5 s"):
+        scaling.run(2, *words, limit=1.5)
     for _ in range(1200):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return False
+        if not _running(words[-1]):
+            return
         time.sleep(0.1)
-    return True
+    pytest.fail("the job goes on")
+
+
+def _running(word):
+    """Whether a process has this word in its command; mpirun may be gone before its ranks."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if word.encode() in path.read_bytes().split(b"\0"):
+                return True
+    return False
 
 
 # -- demos/cluster.sh
@@ -339,9 +456,16 @@ def test_what_is_wrong_is_said(submit, arguments, environment, message):
 
 
 @pytest.mark.mpi
-def test_parts_of_a_step_with_contact_between_bodies():
-    found = surfaces.measure(10)
-    assert {name.split(", ")[1] for name in found} == {"search", "rows", "solution", "step"}
-    for friction in ("0", "0.3"):
-        parts = [found[f"surfaces, {name}, friction {friction}"] for name in ("search", "rows", "solution")]
-        assert min(parts) >= 0 and found[f"surfaces, step, friction {friction}"] > 0
+def test_parts_of_a_step_with_contact_between_bodies(capsys):
+    found = row("surfaces", build=partial(surfaces.bodies, cells=10)).measure([])["surfaces"]
+    large = {
+        f"surfaces, {name}, friction {mu}"
+        for name in ("search", "rows", "solution", "step")
+        for mu in ("0", "0.3")
+    }
+    assert found.keys() == large | {"small surfaces", "small surfaces, nothing near"}
+    assert all(value > 0 for name, value in found.items() if "step" in name or "small" in name)
+    assert min(found.values()) >= 0
+    if MPI.COMM_WORLD.rank == 0:
+        closed = [int(count) for count in re.findall(r"(\d+) points closed", capsys.readouterr().out)]
+        assert len(closed) == 3 and closed[2] == 48  # the large blocks are apart again

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support.paths import ROOT
 
 import dolfinx_impact as di
 from dolfinx_impact import exact
+from dolfinx_impact.benchmark.speed import solids
 from dolfinx_impact.integrators.catalogue import CLASSES, table
 
 DOCS = ROOT / ".docs"
@@ -297,6 +299,49 @@ def test_table_of_measured_properties(tmp_path, monkeypatch):
     schemes.REPORT.write_text(json.dumps({"schemes": {"cd-lagrange": rows}}))
     head, _, row = schemes.properties().splitlines()
     assert head == "| scheme | order | rest |" and row == "| `cd-lagrange` | yes (1.99) | - |"
+
+
+@SPHINX
+def test_tables_of_measured_costs(tmp_path, monkeypatch):
+    """They show what the command prints, when and where; a case that is measured anew takes its place."""
+    measured = part_of_the_site("measured")
+    assert all(f"<!-- insert: measured {name} -->" in "".join(PAGES.values()) for name in measured.TABLES)
+    elements = measured.elements().splitlines()
+    assert {row.split(" | ")[0].strip("| ") for row in elements[2:-2]} == solids.KINDS.keys()
+    assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: .+\.", elements[-1])
+    before = measured.FILE.read_text()
+    monkeypatch.setattr(measured, "FILE", tmp_path / "measured.jsonl")
+    measured.FILE.write_text(before)
+    commands = []
+
+    def printed(words, **how):
+        commands.append(words)
+        numbers = {"faster": 2.0, "faster with set-up": 1.5, "difference": 0.01, "interface": 0.25}
+        same = {"case": "solid-crane", "what": "solid-crane"}
+        of = ", m = 7, 8 layers"
+        lines = [{**same, "name": name + of, "value": value} for name, value in numbers.items()]
+        return subprocess.CompletedProcess(words, 0, "\n".join(map(json.dumps, lines)))
+
+    monkeypatch.setattr(measured.subprocess, "run", printed)
+    measured.renew(["solid-crane"])
+    assert [words[1:] for words in commands] == [
+        ["-m", "dolfinx_impact.benchmark", "speed", "--json", "--case", "solid-crane"]
+    ]
+    assert measured.crane().splitlines()[2:3] == ["| m = 7 | 2.0 | 1.5 | 1.0% | 25% |"]
+    assert measured.elements().splitlines() == elements
+    commands.clear()
+    measured.renew()
+    ranks = [words[words.index("-n") + 1] if "mpirun" in words else "1" for words in commands]
+    assert ranks == ["1", "2", "1", "1", "1"] and "--dofs" in commands[0]
+
+
+@SPHINX
+def test_table_of_the_release():
+    """CD-Lagrange stops the contact node, 1 / (2 N) of the energy; without its mass little is lost."""
+    (row,) = part_of_the_site("measured").release([25]).splitlines()[2:3]
+    elements, quiet, loud, little, lost = (float(cell) for cell in row.strip("| ").split(" | "))
+    assert elements == 25 and lost == pytest.approx(1 / 50, rel=1e-6) and little < 0.05 * lost
+    assert quiet < 0.5 * loud < 0.1
 
 
 @SPHINX

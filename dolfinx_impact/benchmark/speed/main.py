@@ -1,86 +1,44 @@
-"""The command ``speed``: costs of steps, ratios of medians of interleaved rounds to the best alternative."""
+"""The command ``speed``: costs of steps beside the best alternative, timed by turns in the same run."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from mpi4py import MPI
 
-from . import bar, crane, divided, elements, plasticity, scaling, small, solid_crane, solids, surfaces
-
-Found = dict[str, dict[str, float]]  #: Numbers by name, by what was measured.
-
-
-class Measurement(NamedTuple):
-    """A row of the table of measurements."""
-
-    case: str  #: Its name on the command line.
-    about: str  #: What is measured; ``{sizes}`` are the numbers of dofs.
-    measure: Callable[[Sequence[int]], Found]  #: Prints and returns. Collective.
-    seconds: float  #: About how long that takes on a machine without other work [s].
-    per_dof: float = 0.0  #: The same for every dof [s].
-    ranks: bool = False  #: Whether it is measured on any number of ranks.
-    label: str = ""  #: Another name in the plan.
-
-
-def _alone(case: str, about: str, seconds: float, module: Any, ranks: bool = False) -> Measurement:
-    """A measurement whose sizes are its own."""
-    return Measurement(case, about, lambda sizes: {case: module.measure()}, seconds, ranks=ranks)
-
-
-def _of_small(case: str, sizes: Sequence[int]) -> Found:
-    return {case: small.measure(case)}
-
+from . import hati, scaling, small, solids, surfaces
+from .measurement import FASTER, MORE, OF_THE_BEST, OF_THE_WHOLE, Found, Measurement, say
 
 _SMALL = "a compiled step of a small system against one through petsc4py calls"
-_HATI = "whole runs of a beam on a fine pin with HATI against the explicit run"
+_CPU: Any = {"comparison": OF_THE_WHOLE, "clock": time.process_time, "warm": False}
 TABLE = (
-    *(Measurement(case, _SMALL, partial(_of_small, case), 5.0) for case in small.CASES),
-    _alone("bridge-crane", "whole runs with HATI against the explicit run", 150.0, crane),
-    _alone("hati-solid", _HATI, 240.0, divided),
-    _alone(
-        "solid-crane", "runs of the crane as a solid with HATI against the explicit run", 120.0, solid_crane
-    ),
-    _alone("solids", "what obstacles cost as a part of a step of 1e6 dofs", 60.0, solids, True),
-    _alone("surfaces", "contact between two bodies of 1e6 dofs as a part of a step", 120.0, surfaces, True),
-    _alone(
-        "plasticity",
-        "steps of metals on elements of degree 1 against neo-Hookean ones",
-        60.0,
-        plasticity,
-        True,
-    ),
-    Measurement(
-        "impacting-bar",
-        "a step with {sizes} dofs against a matrix product and an update",
-        lambda sizes: {str(size): bar.measure(size) for size in sizes},
-        0.0,
-        1.2e-4,
-        ranks=True,
-        label="impacting-bar in 3D",
-    ),
-    Measurement(
-        "elements",
-        "steps on every kind of element with {sizes} dofs against DOLFINx and PETSc",
-        lambda sizes: {"elements": elements.measure(sizes)},
-        0.0,
-        1.2e-3,
-        ranks=True,
-    ),
-    Measurement(
-        "scaling",
-        "bodies with {sizes} dofs on one rank and on two",
-        lambda sizes: scaling.measure(sizes),
-        0.0,
-        5e-4,
-        ranks=True,
-    ),
-)
+    *(Measurement(case, _SMALL, partial(small.systems, case), small.YARDSTICK, FASTER, ("ns", 1e9),
+                  rounds=9, lasts=5.0) for case in small.CASES),
+    Measurement("bridge-crane", "whole runs with HATI against the explicit run", hati.frames, hati.WHOLE,
+                unit=("us a step", 1e6), rounds=hati.PARTS, lasts=150.0, **_CPU),
+    Measurement("hati-solid", "whole runs of a beam on a fine pin with HATI against the explicit run",
+                hati.beams, hati.WHOLE, unit=("s", 1.0), rounds=1, lasts=240.0, **_CPU),
+    Measurement("solid-crane", "runs of the crane as a solid with HATI against the explicit run",
+                hati.cranes, hati.WHOLE, unit=("s", 1.0), rounds=1, lasts=120.0, **_CPU),
+    Measurement("solids", "what obstacles cost as a part of a step of 1e6 dofs",
+                solids.obstacles, "no contact", MORE, rounds=5, lasts=60.0, ranks=True),
+    Measurement("surfaces", "contact between two bodies of 1e6 dofs as a part of a step",
+                surfaces.bodies, surfaces.YARDSTICK, unit=("us", 1e6), rounds=5, lasts=120.0, ranks=True),
+    Measurement("plasticity", "steps of metals on elements of degree 1 against neo-Hookean ones",
+                solids.metals, "neo-Hookean", lasts=60.0, ranks=True),
+    Measurement("impacting-bar", "a step with {sizes} dofs against a matrix product and an update",
+                solids.bars, "product and update", per_dof=1.2e-4, ranks=True, label="impacting-bar in 3D"),
+    Measurement("elements", "steps on every kind of element with {sizes} dofs against DOLFINx and PETSc",
+                solids.elements, "yardstick", per_dof=1.2e-3, ranks=True),
+    Measurement("scaling", "bodies with {sizes} dofs on one rank and on two",
+                scaling.jobs, "1 rank", OF_THE_BEST, per_dof=5e-4, ranks=True),
+)  # fmt: skip
 #: What is measured where no case is named.
 _USUAL = (*small.CASES, "impacting-bar")
 
@@ -106,30 +64,29 @@ def measure(case: str | None, sizes: list[int], *, as_json: bool = False) -> Fou
         raise ValueError(f"{case} is measured on one rank, not on {MPI.COMM_WORLD.size}")
     found: Found = {}
     with redirect_stdout(sys.stderr if as_json else sys.stdout):
-        if MPI.COMM_WORLD.rank == 0:
-            print(plan(case, sizes), flush=True)
+        say(plan(case, sizes))
         for row in rows:
             found |= row.measure(sizes)
-    if as_json and MPI.COMM_WORLD.rank == 0:
+    if as_json:
         for each in objects(case or "", found):
-            print(json.dumps(each), flush=True)
+            say(json.dumps(each))
     return found
 
 
 def objects(case: str, found: Found) -> Iterator[dict[str, Any]]:
     """Objects of ``--json``: case, what was measured, the name of the number and the number."""
     for what, numbers in found.items():
+        of = case or (what if what in small.CASES else "impacting-bar")
         for name, value in numbers.items():
-            yield {"case": case or (what if what in small.CASES else "impacting-bar"), "what": what,
-                   "name": name, "value": float(value)}  # fmt: skip
+            yield {"case": of, "what": what, "name": name, "value": value}
 
 
 def chosen(case: str | None) -> list[Measurement]:
     """The rows of a case that this number of ranks can measure; a ValueError for one without any."""
-    known = list(dict.fromkeys(row.case for row in TABLE))
+    known = list(dict.fromkeys(row.name for row in TABLE))
     if case is not None and case not in known:
         raise ValueError(f"speed is measured for: {', '.join(known)}; not for {case!r}")
-    rows = [row for row in TABLE if row.case == case or (case is None and row.case in _USUAL)]
+    rows = [row for row in TABLE if row.name == case or (case is None and row.name in _USUAL)]
     return [row for row in rows if row.ranks or MPI.COMM_WORLD.size == 1]
 
 
@@ -137,7 +94,7 @@ def plan(case: str | None, sizes: list[int]) -> str:
     """Measurements that will be made, and about how long they take."""
     numbers = " and ".join(map(str, sizes))
     parts = [
-        (row.label or row.case, row.about.format(sizes=numbers), row.seconds + row.per_dof * sum(sizes))
+        (row.label or row.name, row.about.format(sizes=numbers), row.lasts + row.per_dof * sum(sizes))
         for row in chosen(case)
     ]
     whole = _duration(sum(seconds for *_, seconds in parts))

@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..._types import FloatArray
 from ...algebra.operators import SparseRows
 from ...contact.bound import DofBound
 from ...contact.rigid_contact import RigidContact
-from ...integrators import CentralDifferences, Integrator, MoreauJean, ThetaMethod
+from ...integrators import Integrator, MoreauJean, ThetaMethod
 from ...integrators.step_buffer import Steps
+from ...simulation.recorder import Recorder
 from ...systems.system import System
 from .. import runner
 from ..case import Values, defaults
 from ..cases import CASES as ALL
 from ..cases.signorini import case as signorini
-from .timing import faster_spread, interleave, ratio, started
+from .measurement import Action, Turns
+from .solids import started
 
-ROUNDS = 9
-_COMPILED, _PLAIN = 131_072, 1_000  #: Steps of a round: compiled, from Python, and through PETSc.
-_IMPLICIT = 16_384  #: Compiled steps of a round with an implicit scheme.
 CASES = ("bouncing-ball", "van-der-pol", "impacting-bar", "implicit-bar")
+YARDSTICK = "petsc4py calls"
+PLAIN = 1000  #: Steps of a round from Python and through PETSc.
+_COMPILED, _IMPLICIT = 131_072, 16_384  #: Compiled steps of a round, explicit and implicit.
 
 
-def measure(case: str) -> dict[str, float]:
-    """Print and return how many times faster a compiled step is than one through petsc4py calls."""
-    same, rows = zip(*(_ready(case) for _ in range(4)))
-    nothing, size = rows[2].select(np.zeros(0, dtype=np.intp)), same[0].system.owned
-    many = _COMPILED if same[0].explicit else _IMPLICIT
-    steps = {"petsc4py calls": _PLAIN, "step()": _PLAIN}
+def systems(case: str, _: Sequence[int] = ()) -> Iterator[Turns]:
+    """The system four times, started so that contact acts."""
+    same, rows = zip(*(ready(case) for _ in range(4)))
+    nothing, many = rows[2].select(np.zeros(0, dtype=np.intp)), _COMPILED if same[0].explicit else _IMPLICIT
+    recorded = "compiled, energies and recorder"
     actions = {
-        "petsc4py calls": _through_petsc(same[0]).step,
-        "step()": same[1].step,
-        "compiled loop": _filled(same[2], nothing, False, many),
-        "compiled, energies and recorder": _filled(same[3], rows[3], True, many),
+        YARDSTICK: Action(petsc_steps(same[0]).step, PLAIN, name=YARDSTICK),
+        "step()": Action(same[1].step, PLAIN, name="step()"),
+        "compiled loop": Action(filled(same[2], nothing, False, many), 1, many, "compiled loop"),
+        recorded: Action(filled(same[3], rows[3], True, many), 1, many, recorded),
     }
-    seconds = interleave(actions, ROUNDS, steps)
-    print(f"{case}, {size} dofs with contact, {ROUNDS} rounds, medians of seconds per step:")
-    base, ratios = seconds["petsc4py calls"], {}
-    for name, values in seconds.items():
-        each = values if name in steps else values / many
-        ratios[name] = ratio(base, each)
-        against = "" if values is base else faster_spread("rounds", ratios[name], base / each)
-        print(f"  {name:<32} {np.median(each) * 1e9:9.0f} ns{against}", flush=True)
-    return ratios
+    yield Turns(f"{case}, {same[0].system.owned} dofs with contact:", actions, what=case)
 
 
-def _ready(case: str) -> tuple[Integrator, SparseRows]:
+def ready(case: str) -> tuple[Integrator, SparseRows]:
     """A started scheme and recorded rows; ball and bars lie on the ground, so that contact acts."""
     if case in ("impacting-bar", "implicit-bar"):
         return _ready_bar(implicit=case == "implicit-bar")
@@ -64,135 +58,129 @@ def _ready_bar(*, implicit: bool) -> tuple[Integrator, SparseRows]:
     p: Values = {**defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": elements}
     setup: Any = signorini.SIGNORINI_BOUNCES.build(p)
     if not implicit:
-        s = started(setup.system, 0.7 * setup.critical, setup.contact, 0.0, 0.0)
-        return s, setup.record
+        return started(setup.system, 0.7 * setup.critical, setup.contact, 0.0, 0.0), setup.record
     scheme = MoreauJean(setup.system, 2.0 * setup.critical, contact=setup.contact)
     scheme.start(0.0, 0.0)
     return scheme, setup.record
 
 
-def _filled(integrator: Integrator, rows: SparseRows, energies: bool, steps: int) -> Callable[[], None]:
-    """Many compiled steps; times, gaps and impulses of each are kept, and what ``rows`` names."""
-    balance = integrator.balance() if energies else None
+def filled(s: Any, rows: SparseRows, energies: bool, steps: int, every: int = 0) -> Callable[[], None]:
+    """Many compiled steps; times, gaps and impulses of each are kept, and what ``rows`` names.
+
+    With ``every`` samples are recorded, as in a run.
+    """
+    balance = s.balance() if energies else None
     if balance is not None:
         balance.start()
-    loop, part = integrator.compiled_loop(rows, balance), Steps(integrator, rows, balance)
+    loop, part = s.compiled_loop(rows, balance), Steps(s, rows, balance)
     if isinstance(loop, str):
         raise RuntimeError(f"no compiled loop: {loop}")
+    recorder = Recorder(s, steps, every, rows, balance) if every else None
+    loop.fill(part, 1)  # compiles
 
     def fill() -> None:
         done = 0
         while done < steps:
             loop.fill(part, min(steps - done, part.capacity))
             done += part.count
+            if recorder is not None:
+                recorder.follow(part)
 
     return fill
 
 
-def _through_petsc(integrator: Integrator) -> PetscSteps | PetscThetaSteps:
-    if isinstance(integrator, ThetaMethod):
-        return PetscThetaSteps(integrator)
-    assert isinstance(integrator, CentralDifferences)
-    return PetscSteps(integrator)
+# -- the same steps through petsc4py calls, without allocations
 
 
-class PetscState:
-    """State, stiffness, loads and contact (flat, no shared dofs) of a started ``integrator`` in PETSc."""
+def petsc_steps(integrator: Integrator) -> PetscSteps:
+    """The steps of a started scheme, from its state on."""
+    return (PetscThetaSteps if isinstance(integrator, ThetaMethod) else PetscSteps)(integrator)
 
-    def __init__(self, integrator: Integrator) -> None:
+
+class PetscSteps:
+    """Central differences, with contact that is flat and whose points share no dofs."""
+
+    def __init__(self, integrator: Any) -> None:
         from petsc4py import PETSc
 
-        system, contact = integrator.system, integrator.contact
+        self._s, system, contact = integrator, integrator.system, integrator.contact
         assert isinstance(contact, (DofBound, RigidContact))
         zero = np.zeros(system.size)
         self._h, self._e = integrator.dt, contact.restitution
         self._tolerance, self._offset = contact.gap_tolerance, contact.gap(zero)
-        self._L = contact.matrix()
-        self._K = _stiffness(system)
+        self._L, self._K = contact.matrix(), _stiffness(system)
         state = (integrator.u.copy(), integrator.v.copy())
         self._u, self._v = (PETSc.Vec().createWithArray(x, comm=system.comm) for x in state)
-        self._before, self._f, self._push, self._load = (self._u.duplicate() for _ in range(4))
+        self._before, self._f, self._push, self._load, self._x = (self._u.duplicate() for _ in range(5))
         system.external(0.0, zero, zero, self._load.array)
         self._gap, self._r, self._speed, self._earlier = (self._L.createVecLeft() for _ in range(4))
+        self._prepare()
+        self._r.array[:] = 1.0
+        self._L.multTranspose(self._r, self._push)
+        self._respond(self._push)
+        self._L.mult(self._x, self._speed)
+        self._H: FloatArray = self._speed.array_r.copy()
 
-    def _impulses(self, place: Any, H: FloatArray) -> bool:
-        """Impulses of the points that are closed at ``place``, each on its own; False where all are open."""
+    def _prepare(self) -> None:
+        self._kick, self._inverse = (self._u.duplicate() for _ in range(2))
+        self._inverse.array[:] = self._s.system.inverse_mass
+        self._kick.array[:] = self._h * self._inverse.array_r
+        self._damped = self._s.system.has_damping
+
+    def _respond(self, impulses: Any) -> None:
+        """Put the change of the velocity into ``_x``."""
+        self._x.pointwiseMult(impulses, self._inverse)
+
+    def _impulses(self, place: Any) -> None:
+        """Impulses of the points that are closed at ``place``, each on its own."""
         self._L.mult(place, self._gap)
         closed = self._gap.array_r + self._offset <= self._tolerance
         if not closed.any():
-            return False
+            return
         self._L.mult(self._v, self._speed)
         self._L.mult(self._before, self._earlier)
         b = self._speed.array_r + self._e * self._earlier.array_r
-        self._r.array[:] = np.where(closed, np.maximum(0.0, -b / H), 0.0)
+        self._r.array[:] = np.where(closed, np.maximum(0.0, -b / self._H), 0.0)
         self._L.multTranspose(self._r, self._push)
-        return True
-
-
-class PetscSteps(PetscState):
-    """Central differences by petsc4py, without allocations."""
-
-    def __init__(self, integrator: CentralDifferences) -> None:
-        super().__init__(integrator)
-        system, contact = integrator.system, integrator.contact
-        assert contact is not None
-        self._kick, self._inverse = (self._u.duplicate() for _ in range(2))
-        self._kick.array[:] = self._h * system.inverse_mass
-        self._inverse.array[:] = system.inverse_mass
-        rows = contact.L
-        self._H: FloatArray = np.sum(rows.weights**2 * system.inverse_mass[rows.dofs], axis=1)
-        self._system, self._has_damping = system, system.has_damping
+        self._respond(self._push)
+        self._v.axpy(1.0, self._x)
 
     def step(self) -> None:
         """One step, as Di Stasio et al. (2019), Algorithm 1."""
         self._u.axpy(self._h, self._v)
         self._K.mult(self._u, self._f)
         self._f.aypx(-1.0, self._load)
-        if self._has_damping:
-            self._system.damping(0.0, self._u.array_r, self._v.array_r, self._push.array)
+        if self._damped:
+            self._s.system.damping(0.0, self._u.array_r, self._v.array_r, self._push.array)
             self._f.axpy(-1.0, self._push)
         self._v.copy(self._before)
         self._push.pointwiseMult(self._kick, self._f)
         self._v.axpy(1.0, self._push)
-        if self._impulses(self._u, self._H):
-            self._push.pointwiseMult(self._push, self._inverse)
-            self._v.axpy(1.0, self._push)
+        self._impulses(self._u)
 
 
-class PetscThetaSteps(PetscState):
-    """The theta method by petsc4py with one contact point, without allocations.
+class PetscThetaSteps(PetscSteps):
+    """The theta method with one contact point; CHOLMOD factorises its matrix, where PETSc has that."""
 
-    Its matrix is factorised by CHOLMOD, where PETSc has that.
-    """
-
-    def __init__(self, integrator: ThetaMethod) -> None:
-        super().__init__(integrator)
-        s = integrator
-        self._theta, self._forecast, self._x = s.theta, s.forecast, self._u.duplicate()
+    def _prepare(self) -> None:
+        s = self._s
         self._solver = s.system.implicit_solver((s.theta * s.dt) ** 2, s.mass)
-        self._r.array[:] = 1.0
-        self._L.multTranspose(self._r, self._push)
-        self._apply(self._push)
-        self._L.mult(self._x, self._speed)
-        self._H: FloatArray = self._speed.array_r.copy()
 
-    def _apply(self, b: Any) -> None:
-        self._solver.solve(b.array_r, self._x.array)
+    def _respond(self, impulses: Any) -> None:
+        self._solver.solve(impulses.array_r, self._x.array)
 
     def step(self) -> None:
         """One step, as Di Stasio et al. (2019), (33)."""
-        h, theta = self._h, self._theta
+        h, theta = self._h, self._s.theta
         self._x.waxpy(theta * h, self._v, self._u)
         self._K.mult(self._x, self._f)
         self._f.aypx(-1.0, self._load)
         self._f.scale(h)
-        self._apply(self._f)
+        self._respond(self._f)
         self._v.copy(self._before)
         self._v.axpy(1.0, self._x)
-        self._x.waxpy(self._forecast * h, self._before, self._u)
-        if self._impulses(self._x, self._H):
-            self._apply(self._push)
-            self._v.axpy(1.0, self._x)
+        self._f.waxpy(self._s.forecast * h, self._before, self._u)
+        self._impulses(self._f)
         self._u.axpy((1 - theta) * h, self._before)
         self._u.axpy(theta * h, self._v)
 
@@ -203,8 +191,6 @@ def _stiffness(system: System) -> Any:
 
     if hasattr(system, "stiffness_matrix"):
         return system.stiffness_matrix()
-    K, n = getattr(system, "stiffness", None), system.owned
-    dense = np.zeros((n, n)) if K is None else K
-    i, j = np.nonzero(dense)
-    starts = np.searchsorted(i, np.arange(n + 1)).astype(PETSc.IntType)
-    return PETSc.Mat().createAIJ((n, n), csr=(starts, j.astype(PETSc.IntType), dense[i, j]), comm=system.comm)
+    given: Any = getattr(system, "stiffness", None)
+    K = csr_matrix((system.owned, system.owned)) if given is None else csr_matrix(given)
+    return PETSc.Mat().createAIJ(K.shape, csr=(K.indptr, K.indices, K.data), comm=system.comm)

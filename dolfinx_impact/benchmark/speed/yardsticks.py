@@ -1,20 +1,23 @@
-"""The best that DOLFINx and PETSc offer for the work of an explicit step."""
+"""The best that DOLFINx and PETSc offer for the work of an explicit step, and what the machine gives."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import ufl
 from dolfinx import fem, la
+from mpi4py import MPI
 
+from ... import parallel
 from ..._types import FloatArray
 from ...materials import kinematics
+from ...systems.element_forms import FLAGS
+from ...systems.elements.compiler import address, compiled
 from ...systems.kernel_cache import cache_flags
 from ...systems.solid import Solid
-from .timing import seconds_per_call
+from .measurement import seconds_per_call
 
 _PRODUCTS = 20
 _FAST = ["-O3", "-march=native", "-ffast-math"]
@@ -30,8 +33,7 @@ def best_product(body: Solid) -> tuple[Any, str, float]:
     seconds = {}
     for name, matrix in candidates.items():
         matrix.mult(x, y)
-        each = seconds_per_call(lambda: matrix.mult(x, y), _PRODUCTS, time.perf_counter)  # noqa: B023
-        seconds[name] = body.comm.bcast(each)
+        seconds[name] = body.comm.bcast(seconds_per_call(lambda: matrix.mult(x, y), _PRODUCTS))  # noqa: B023
     best = min(seconds, key=lambda name: seconds[name])
     for name, matrix in candidates.items():
         if name not in (best, "BAIJ"):
@@ -63,15 +65,14 @@ def residual(body: Solid, values: Any) -> tuple[Callable[[], object], str]:
     (material,) = body.materials
     form = ufl.derivative(material.law.energy_density(F) * material.dx, u, w)
     options = {"cffi_extra_compile_args": cache_flags(_FAST, body.comm)}
-    compiled = fem.form(form, jit_options=options)
-    b = la.vector(body.space.dofmap.index_map, body.block)
-    n = body.owned
+    assembled = fem.form(form, jit_options=options)
+    b, n = la.vector(body.space.dofmap.index_map, body.block), body.owned
 
     def force() -> FloatArray:
         u.x.array[:n] = values[:n]
         u.x.scatter_forward()
         b.array[:] = 0.0
-        fem.assemble_vector(b.array, compiled)
+        fem.assemble_vector(b.array, assembled)
         b.scatter_reverse(la.InsertMode.add)
         return b.array
 
@@ -81,3 +82,56 @@ def residual(body: Solid, values: Any) -> tuple[Callable[[], object], str]:
 def random_wave(body: Solid) -> Any:
     """Displacements of small strain, shape (size,) [m]."""
     return 1e-3 * np.sin(body.x @ np.array([3.0, 2.0, 1.0])).repeat(body.block)
+
+
+_DECLARATIONS = """
+void triad(ptrdiff_t, double *, const double *, const double *);
+double multiply_add(ptrdiff_t, double);
+"""
+_SOURCE = """
+#include <stddef.h>
+typedef double batch __attribute__((vector_size(32)));
+
+void triad(ptrdiff_t n, double *a, const double *b, const double *c)
+{
+  for (ptrdiff_t i = 0; i < n; ++i) a[i] = b[i] + 0.5 * c[i];
+}
+
+double multiply_add(ptrdiff_t n, double x)
+{
+  batch sums[CHAINS], factor = x - (batch){0.0, 0.0, 0.0, 0.0};
+  for (int k = 0; k < CHAINS; ++k) sums[k] = factor * k;
+  for (ptrdiff_t i = 0; i < n; ++i)
+    for (int k = 0; k < CHAINS; ++k) sums[k] = sums[k] * factor + factor;
+  double sum = 0.0;
+  for (int k = 0; k < CHAINS; ++k)
+    for (int l = 0; l < 4; ++l) sum += sums[k][l];
+  return sum;
+}
+"""
+_CHAINS = 12  #: Independent sums, enough for the latency of a multiplication with addition.
+_NUMBERS, _STEPS, _ROUNDS = 12_000_000, 4_000_000, 5
+
+
+def rates() -> tuple[float, float]:
+    """Bandwidth of a triad over arrays out of cache, 24 bytes an entry, and arithmetic. Collective.
+
+    Returns:
+        Sums over all ranks, the best of a few rounds [byte/s, flop/s].
+    """
+    comm = MPI.COMM_WORLD
+    library = compiled(f"#define CHAINS {_CHAINS}\n{_SOURCE}", FLAGS, comm, _DECLARATIONS)
+    arrays = [np.zeros(_NUMBERS) for _ in range(3)]
+    places = [address(each) for each in arrays]
+
+    def best(action: Callable[[], object]) -> float:
+        seconds = []
+        for _ in range(_ROUNDS):
+            comm.barrier()
+            seconds.append(seconds_per_call(action, 1))
+        return min(seconds)
+
+    copied = best(lambda: library.triad(_NUMBERS, *places))
+    summed = best(lambda: library.multiply_add(_STEPS, 0.999))
+    flops = 2 * 4 * _CHAINS * _STEPS
+    return parallel.total(comm, 24 * _NUMBERS / copied), parallel.total(comm, flops / summed)

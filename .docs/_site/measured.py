@@ -1,0 +1,199 @@
+"""Tables of measured costs, from the JSON lines in ``.docs/measured.jsonl``, and of what runs show.
+
+``docker/run python .docs/_site/measured.py`` measures all of it anew with ``benchmark speed --json``, an hour
+of a machine without other work; names of cases behind it renew these alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / ".docs" / "measured.jsonl"
+#: What is measured: cases with numbers of ranks and of dofs.
+RUNS = (
+    {"case": "elements", "ranks": 1, "dofs": [200_000, 1_000_000]},
+    {"case": "elements", "ranks": 2, "dofs": [200_000]},
+    {"case": "scaling", "ranks": 1, "dofs": [1_000_000]},
+    {"case": "hati-solid", "ranks": 1, "dofs": []},
+    {"case": "solid-crane", "ranks": 1, "dofs": []},
+)
+
+
+def blocks(text: str) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """What was measured, when and where, each with the objects that were printed."""
+    found: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    for line in map(json.loads, text.splitlines()):
+        if "date" in line:
+            found.append((line, []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+class Measured:
+    """The numbers of a case on some ranks, by what was measured and by name; when and where."""
+
+    def __init__(self, case: str, ranks: int = 1) -> None:
+        every = {(about["case"], about["ranks"]): (about, each) for about, each in blocks(FILE.read_text())}
+        about, objects = every[case, ranks]
+        self.numbers = {(each["what"], each["name"]): each["value"] for each in objects}
+        self.place = f"Measured on {about['date']}: {about['machine']}."
+
+    def cell(self, what: str, name: str, form: str = "{:#.2g}", scale: float = 1.0) -> str:
+        """The magnitude of a number in a table."""
+        return form.format(scale * abs(self.numbers[what, name]))
+
+    def by_ratio(self, what: str, columns: Mapping[str, str], tail: str = "") -> list[list[str]]:
+        """A row for each ratio m of HATI, with names of numbers and their formats as columns."""
+        start = f"{next(iter(columns))}, m = "
+        names = [name for _, name in self.numbers if name.startswith(start) and name.endswith(tail)]
+        ratios = [name.removeprefix(start).removesuffix(tail) for name in names]
+        return [
+            [f"m = {m}", *(self.cell(what, f"{name}, m = {m}{tail}", form) for name, form in columns.items())]
+            for m in ratios
+        ]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *places: str) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([*lines, "", *dict.fromkeys(places)])
+
+
+def elements() -> str:
+    """Steps on every kind of element beside their yardstick."""
+    one, two = Measured("elements"), Measured("elements", 2)
+    large, what = ", cube, 1000000", "elements"
+
+    def row(kind: str) -> list[str]:
+        key = f"{kind}, cube, 200000"
+        return [
+            kind,
+            " / ".join(each.cell(what, key) for each in (one, two)),
+            one.cell(what, kind + large),
+            " / ".join(each.cell(what, f"{key}, ns a dof", "{:.3g}") for each in (one, two)),
+            ", ".join(one.cell(what, f"{key}, {each} a dof", "{:.0f}") for each in ("bytes", "flops")),
+        ]
+
+    head = ["body", "step over yardstick, 2e5 dofs, 1 / 2 ranks", "1e6 dofs, 1 rank"]
+    head += ["ns per dof and step, 2e5 dofs, 1 / 2 ranks", "bytes, flops per dof"]
+    kinds = [name.removesuffix(large) for _, name in one.numbers if name.endswith(large)]
+    return _table(head, map(row, kinds), one.place, two.place)
+
+
+def setup() -> str:
+    """The set-up of large bodies."""
+    found, stages = Measured("scaling"), ("mesh", "forces and masses", "critical step", "set-up")
+
+    def row(what: str) -> list[str]:
+        seconds = [found.cell(what, f"{stage}, s, 1 rank", "{:.1f}") for stage in stages]
+        most = found.cell(what, "most, bytes a dof, 1 rank", "{:.2f}", 1e-3)
+        return [what.rpartition(",")[0], *seconds, most]
+
+    head = ["body", "mesh [s]", "forces and masses [s]", "critical step [s]", "whole set-up [s]"]
+    kinds = [what for what, name in found.numbers if name == "set-up, s, 1 rank"]
+    return _table([*head, "most memory [kB per dof]"], map(row, kinds), found.place)
+
+
+_FASTER = {"faster": "{:.1f}", "faster with set-up": "{:.1f}"}
+
+
+def beam() -> str:
+    """HATI on a beam that falls on a pin."""
+    found = Measured("hati-solid")
+    columns = {**_FASTER, "error": "{:.2%}", "difference": "{:.2%}", "interface energy": "{:.1%}"}
+    explicit = ["explicit", "", "", found.cell("hati-solid", "error, explicit", "{:.2%}"), "", ""]
+    head = ["", "times faster", "with set-up", "error", "from the explicit run"]
+    rows = [explicit, *found.by_ratio("hati-solid", columns)]
+    return _table([*head, "interface energy over the kinetic"], rows, found.place)
+
+
+def crane() -> str:
+    """HATI on the crane as a solid."""
+    found, columns = Measured("solid-crane"), {**_FASTER, "difference": "{:.1%}", "interface": "{:.0%}"}
+    rows = found.by_ratio("solid-crane", columns, ", 8 layers")
+    head = ["", "times faster", "with set-up", "from the explicit run"]
+    return _table([*head, "interface energy over the largest kinetic"], rows, found.place)
+
+
+def release(elements: Sequence[int] = (25, 50, 100, 200)) -> str:
+    """How quiet bars are after their release, and what they lost: singular mass, then CD-Lagrange."""
+    rows = []
+    for n in elements:
+        both = [released(scheme, n) for scheme in ("cd-lagrange-singular", "cd-lagrange")]
+        rows.append([str(n), *(f"{rms:.4f}" for rms, _ in both), *(f"{lost:.2e}" for _, lost in both)])
+    head = ["elements", "rms of $(v - v_0)/v_0$ after release", "CD-Lagrange", "energy lost", "CD-Lagrange"]
+    return _table(head, rows)
+
+
+def released(scheme: str, elements: int) -> tuple[float, float]:
+    """The rms of the deviation from v0 of the contact node after its release, and the energy lost."""
+    from dolfinx_impact.benchmark import runner
+    from dolfinx_impact.benchmark.case import defaults
+    from dolfinx_impact.benchmark.cases import CASES
+
+    case = CASES["impacting-bar"]
+    p = {**defaults(runner.options_of(case, scheme)), "elements": elements, "courant": 0.7}
+    problem = case.make(scheme, p)
+    run = problem.simulate()
+    # The velocity of a node without mass is that of the step before.
+    steps = 2 if scheme == "cd-lagrange-singular" else 1
+    after = run["t_v"] - run["t"][np.flatnonzero(run["r"])[-1]] - steps * problem.p["h"]
+    v = -run["v"][(after >= 1e-5) & (after <= 8e-5), 0]
+    return float(np.sqrt(np.mean((v / p["v0"] - 1) ** 2))), problem.ended(run).results["energy_lost"]
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "elements": elements,
+    "setup": setup,
+    "beam": beam,
+    "crane": crane,
+    "release": release,
+}
+
+
+def table(which: str) -> str:
+    """One of the tables by name."""
+    return TABLES[which]()
+
+
+def _machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{(models or ['unknown'])[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before"
+
+
+def renew(cases: Sequence[str] = ()) -> None:
+    """Measure some cases, by default all; the file keeps what it has of others."""
+    kept = blocks(FILE.read_text()) if FILE.exists() else []
+    for run in RUNS:
+        if cases and run["case"] not in cases:
+            continue
+        about = {**run, "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "machine": _machine()}
+        words = ["mpirun", "-n", str(run["ranks"])] if run["ranks"] != 1 else []
+        words += [
+            sys.executable,
+            "-m",
+            *f"dolfinx_impact.benchmark speed --json --case {run['case']}".split(),
+        ]
+        words += [word for dofs in run["dofs"] for word in ("--dofs", str(dofs))]
+        printed = subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+        same = {name: run[name] for name in ("case", "ranks")}
+        kept = [each for each in kept if {**each[0], **same} != each[0]]
+        kept.append((about, [json.loads(line) for line in printed.splitlines()]))
+    lines = [json.dumps(line) for about, objects in kept for line in (about, *objects)]
+    FILE.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    renew(sys.argv[1:])
