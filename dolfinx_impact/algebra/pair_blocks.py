@@ -25,7 +25,7 @@ class PairBlocks(NamedTuple):
         column: The other node of each pair, shape (n,).
         blocks: Symmetric parts, upper triangles by rows, shape (n bs (bs + 1) / 2,).
         skew_row, skew_column: Nodes of the pairs with a skew part, shape (m,).
-        skew: Entries right of the diagonal of these, by rows, shape (m, bs (bs - 1) / 2).
+        skew: Strictly upper entries of these, by rows, shape (m, bs (bs - 1) / 2).
     """
 
     start: IntArray

@@ -41,7 +41,7 @@ _TELLING = 1e-8
 
 
 @dataclass
-class Cone:
+class AdmissibleImpulses:
     """Admissible scaled impulses of the points of this rank.
 
     Attributes:
@@ -60,7 +60,7 @@ class Cone:
         return x
 
     def limits(self) -> FloatArray:
-        """What :meth:`solved` takes of each point, shape (p, k)."""
+        """Limits of each point for :meth:`solved`, shape (p, k)."""
         return np.column_stack([self.friction, self.bilateral.astype(np.float64)])
 
     @staticmethod
@@ -71,7 +71,7 @@ class Cone:
 
 
 def project(x: FloatArray, active: BoolArray, bilateral: BoolArray, friction: FloatArray) -> None:
-    """See :meth:`Cone.project`."""
+    """See :meth:`AdmissibleImpulses.project`."""
     for i in range(x.shape[0]):
         if not active[i]:
             x[i] = 0.0
@@ -134,7 +134,7 @@ def _weights(products: FloatArray) -> FloatArray | None:
 
 
 @dataclass
-class Spectrum:
+class QuotientRange:
     """Extent of the Rayleigh quotients of S met by an iteration: a part of its spectrum.
 
     Attributes:
@@ -157,10 +157,10 @@ class Spectrum:
 def solve(
     product: Callable[[FloatArray], FloatArray],
     c: FloatArray,
-    cone: Cone,
+    cone: AdmissibleImpulses,
     start: FloatArray,
     comm: MPI.Comm,
-    spectrum: Spectrum | None = None,
+    quotients: QuotientRange | None = None,
 ) -> tuple[FloatArray, int]:
     """Solve the problem on all ranks. Collective.
 
@@ -170,7 +170,7 @@ def solve(
         cone: Admissible impulses.
         start: First iterate, shape (p, d).
         comm: Communicator.
-        spectrum: Where Rayleigh quotients are counted.
+        quotients: Where Rayleigh quotients are counted.
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
@@ -220,8 +220,8 @@ def solve(
         if sweep > 0 and sums[1] > 0.0:
             w = float(np.clip(sums[0] / sums[1], 0.05, 20.0))
             smallest = min(smallest, w)
-            if spectrum is not None and worst > _TELLING:
-                spectrum.add(sums[1] / sums[0])
+            if quotients is not None and worst > _TELLING:
+                quotients.add(sums[1] / sums[0])
         x_old, g_old = x, g
         x = cone.project(x - w * g)
     if least <= _ACCEPTED:
@@ -232,14 +232,14 @@ def solve(
     )
 
 
-def _natural(x: FloatArray, g: FloatArray, cone: Cone) -> float:
+def _natural(x: FloatArray, g: FloatArray, cone: AdmissibleImpulses) -> float:
     """Largest natural residual of this rank; g where nothing is projected, which x - g loses for huge x."""
     trial = x - g
     projected = cone.project(trial.copy())
     return float(np.max(np.abs(np.where(projected == trial, g, x - projected)), initial=0.0))
 
 
-def _worst(x: FloatArray, g: FloatArray, cone: Cone, comm: MPI.Comm) -> float:
+def _worst(x: FloatArray, g: FloatArray, cone: AdmissibleImpulses, comm: MPI.Comm) -> float:
     """Largest natural residual of all ranks. Collective."""
     g[~cone.active] = 0.0
     worst: float = comm.allreduce(_natural(x, g, cone), op=MPI.MAX)
@@ -247,7 +247,11 @@ def _worst(x: FloatArray, g: FloatArray, cone: Cone, comm: MPI.Comm) -> float:
 
 
 def _solve_dense(
-    product: Callable[[FloatArray], FloatArray], c: FloatArray, cone: Cone, start: FloatArray, comm: MPI.Comm
+    product: Callable[[FloatArray], FloatArray],
+    c: FloatArray,
+    cone: AdmissibleImpulses,
+    start: FloatArray,
+    comm: MPI.Comm,
 ) -> FloatArray | None:
     """Solution with S as a dense matrix; None for many unknowns, or without success. Collective."""
     d, active = c.shape[1], cone.active

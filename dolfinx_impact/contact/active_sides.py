@@ -90,7 +90,7 @@ class ActiveSides:
         which = np.union1d(which, np.flatnonzero((self._active_before >= 0).any(axis=1)))
         if which.size:
             velocities = np.zeros((which.size, x.shape[1])) if v is None else v[which]
-            points = _Points(self, which, x[which], t, velocities)
+            points = _SidedPoints(self, which, x[which], t, velocities)
             points.retain()
             points.activate(self._origin[which], self._t_before)
             self.active[which], self.projected[which] = points.active, points.projected
@@ -123,7 +123,7 @@ class ActiveSides:
         Returns:
             Gaps, shape (n, obstacles) [m], and normals, shape (n, obstacles, gdim).
         """
-        points = _Points(self, which, x, t, np.zeros_like(x), self.active[which])
+        points = _SidedPoints(self, which, x, t, np.zeros_like(x), self.active[which])
         gaps, normals = np.full(points.active.shape, np.inf), np.zeros((*points.active.shape, x.shape[1]))
         for j, obstacle in enumerate(self.obstacles):
             on, off = points.active[:, j] >= 0, points.active[:, j] < 0
@@ -134,7 +134,7 @@ class ActiveSides:
         return gaps, normals
 
 
-class _Points:
+class _SidedPoints:
     """A subset of the points at one time, with their active sides."""
 
     def __init__(

@@ -29,7 +29,7 @@ from .pressure import Facets
 
 logger = logging.getLogger("dolfinx_impact")
 
-#: What compiled loops do in the place of a contact.
+#: Members of a contact that compiled loops replace.
 _REPLACED = (
     "gap",
     "evaluate",
@@ -60,7 +60,7 @@ def left_out(system: Any) -> list[Contact]:
 
 
 def _wrong_keys(L: SparseRows) -> ValueError | None:
-    """What is wrong with the keys by which the points of this rank are sorted; None for nothing."""
+    """Error in the keys by which the points of this rank are sorted, None without one."""
     if L.order.shape[:1] == (L.count,) and (L.order.ndim == 2 or not L.count):
         return None
     return ValueError(

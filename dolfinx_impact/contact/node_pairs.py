@@ -23,7 +23,7 @@ from .surfaces.halo import Halo
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
-#: What compiled loops do in the place of pairs with friction.
+#: Members of pairs with friction that compiled loops replace.
 _REPLACED = ("gap", "closed", "active_set", "frictions", "tangential_velocity")
 
 

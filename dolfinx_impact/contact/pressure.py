@@ -32,7 +32,7 @@ _WORK = 2_000_000
 
 
 class PointFacets:
-    """What part of which facet belongs to which contact point; on all ranks alike.
+    """Shares of the contact points in the facets; on all ranks alike.
 
     Points of all ranks are numbered as the columns of a run. An entry joins a point and a facet.
 

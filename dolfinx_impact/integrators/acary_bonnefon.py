@@ -83,7 +83,7 @@ class AcaryBonnefon(Integrator):
         self._f, self._dv = np.zeros(system.size), np.zeros(system.size)
         self._b, self._x = np.zeros(system.size), np.zeros(system.size)
         if contact is not None:
-            self._points = _Points(contact)
+            self._points = _GatheredPoints(contact)
             H = self._columns(self._push)
             self._delassus = (H + H.T) / 2  # L A^-1 L^T
             self._position_delassus = self._columns(self._move)  # L A^-1 M L^T
@@ -186,7 +186,7 @@ class AcaryBonnefon(Integrator):
         return TrapezoidalBalance(self)
 
 
-class _Points:
+class _GatheredPoints:
     """Contact points of all ranks in rank order, with the diagonal of ``L L^T``."""
 
     def __init__(self, contact: Contact) -> None:

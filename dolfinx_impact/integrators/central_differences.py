@@ -23,7 +23,7 @@ from .step_change import change
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
-#: What compiled loops do in the place of the scheme.
+#: Members of the scheme that compiled loops replace.
 _REPLACED = (
     *REPLACED,
     "contact_point",

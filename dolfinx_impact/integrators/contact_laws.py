@@ -235,8 +235,8 @@ class PositionLevel:
             return np.zeros(0)
         gap = contact.evaluate_along(s.end_position(), s.v, s.t)
         which: BoolArray = gap < 0 if first else np.ones(gap.size, dtype=bool)
-        free, reach = self._constrained_gap(s, None)
-        r = response.solve(which, free / reach)  # Di Stasio et al. (19), (22)
+        free, sensitivity = self._constrained_gap(s, None)
+        r = response.solve(which, free / sensitivity)  # Di Stasio et al. (19), (22)
         if contact.constant:
             return r
         return self._close_curved_gaps(s, response, which, r)
@@ -257,13 +257,13 @@ class PositionLevel:
         """
         contact = self.contact
         assert contact is not None
-        gap, reach = np.zeros(contact.count), np.zeros(contact.count)
+        gap, sensitivity = np.zeros(contact.count), np.zeros(contact.count)
         for e in contact.restitution_laws():
-            free, sensitivity = s.constrained(e)
-            values = contact.gap(free if change is None else free + sensitivity * change, s.t)
+            free, factor = s.constrained(e)
+            values = contact.gap(free if change is None else free + factor * change, s.t)
             points = contact.restitutions == e
-            gap[points], reach[points] = values[points], sensitivity
-        return gap, reach
+            gap[points], sensitivity[points] = values[points], factor
+        return gap, sensitivity
 
     def _close_curved_gaps(
         self, s: FreeEnd, response: DelassusOperator, which: BoolArray, r: FloatArray
@@ -275,7 +275,7 @@ class PositionLevel:
         for _ in range(self._MOST):
             change = np.zeros_like(s.v)
             response.apply_impulse(r, change)
-            gap, reach = self._constrained_gap(s, change)
+            gap, sensitivity = self._constrained_gap(s, change)
             misfit = parallel.largest(contact.comm, np.where(r > 0, np.abs(gap), -gap)[which])
             if misfit >= smallest and smallest <= self._CLOSED * s.system.length:
                 return best  # limited by round-off
@@ -283,7 +283,7 @@ class PositionLevel:
                 best, smallest = r, misfit
             if misfit <= 0.0:
                 return best
-            r = response.solve(which, gap / reach - contact.L(change))
+            r = response.solve(which, gap / sensitivity - contact.L(change))
         if smallest <= self._CLOSED * s.system.length:
             return best
         raise NotConverged(

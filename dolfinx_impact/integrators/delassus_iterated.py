@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 from .._types import BoolArray, FloatArray
 from ..algebra import kernels, projected_iteration
-from ..algebra.projected_iteration import Cone, Spectrum
+from ..algebra.projected_iteration import AdmissibleImpulses, QuotientRange
 from .base import Integrator
 
 #: Condition number above which a warning is due.
@@ -96,12 +96,14 @@ class IteratedDelassus:
             scaled: FloatArray = scale * np.hstack(parts)
             return scaled
 
-        cone = Cone(active, contact.bilateral, contact.frictions)
+        cone = AdmissibleImpulses(active, contact.bilateral, contact.frictions)
         last = s.r[:, None] if not rough else np.column_stack([s.r, np.einsum("pdk,pk->pd", tangents, s.r_t)])
         start = np.divide(last, scale, out=np.zeros_like(last), where=active[:, None])
-        spectrum = Spectrum()
-        x, self.sweeps = projected_iteration.solve(product, scale * free, cone, start, contact.comm, spectrum)
-        self.condition = spectrum.condition
+        quotients = QuotientRange()
+        x, self.sweeps = projected_iteration.solve(
+            product, scale * free, cone, start, contact.comm, quotients
+        )
+        self.condition = quotients.condition
         self._warn()
         impulses = scale * x
         if rough:

@@ -118,7 +118,7 @@ class GeneralizedAlpha(OneStepMethod):
         self.a += (self.v - self.v_before - self.w) / (h * gamma)
 
     @property
-    def reach(self) -> float:
+    def position_sensitivity(self) -> float:
         """``h beta / gamma``."""
         return self.dt * self.beta / self.gamma
 
@@ -135,7 +135,9 @@ class GeneralizedAlpha(OneStepMethod):
 
     def end_position(self) -> FloatArray:
         """``u + h v + (beta/gamma) h (v' - c w - v) - (beta/gamma - 1/2) h^2 a`` [m]."""
-        position: FloatArray = self._predicted + self.reach * (self.v - self.direct_velocity - self.v_before)
+        position: FloatArray = self._predicted + self.position_sensitivity * (
+            self.v - self.direct_velocity - self.v_before
+        )
         return position
 
     def mean_position(self, out: FloatArray) -> None:
@@ -144,7 +146,7 @@ class GeneralizedAlpha(OneStepMethod):
 
     def velocity_to(self, u: FloatArray) -> FloatArray:
         """See :meth:`.OneStepMethod.velocity_to`."""
-        velocity: FloatArray = self.v_before + (u - self._predicted) / self.reach
+        velocity: FloatArray = self.v_before + (u - self._predicted) / self.position_sensitivity
         return velocity
 
     def impulse_solver(self, solver: Any) -> Any:

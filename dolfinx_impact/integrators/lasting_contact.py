@@ -9,7 +9,7 @@ import numpy as np
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import projected_iteration
 from ..algebra.operators import SparseRows
-from ..algebra.projected_iteration import Cone
+from ..algebra.projected_iteration import AdmissibleImpulses
 from .base import Integrator
 from .delassus_iterated import movable
 
@@ -19,7 +19,7 @@ _ROUNDS = 30
 
 
 @dataclass
-class SlidingCone(Cone):
+class SlidingCone(AdmissibleImpulses):
     """Forces without a sign along the normal; sticking points take any tangential one.
 
     Attributes:
@@ -37,12 +37,12 @@ class SlidingCone(Cone):
         return x
 
     def limits(self) -> FloatArray:
-        """See :meth:`.Cone.limits`."""
+        """See :meth:`.AdmissibleImpulses.limits`."""
         return np.column_stack([self.slides.astype(np.float64), self.along])
 
     @staticmethod
     def solved(S: FloatArray, c: FloatArray, limits: FloatArray, start: FloatArray) -> FloatArray:
-        """See :meth:`.Cone.solved`; the least forces where tangents are held but for the tilt of normals."""
+        """See :meth:`.AdmissibleImpulses.solved`; least forces where tangents of tilted points are held."""
         return hold(S, c, limits[:, 0] > 0, limits[:, 1:])
 
 

@@ -35,7 +35,7 @@ LIMIT = (4 * PART - 2 * PART**2 - 1) / (2 * PART), (3 * PART - 1) * (1 - PART) /
 #: Distances of the times from which velocities and accelerations of prescribed motions are found, over h.
 _VELOCITY_STEP, _ACCELERATION_STEP = 0.125, 0.5
 
-#: What compiled loops do in the place of the scheme.
+#: Members of the scheme that compiled loops replace.
 _REPLACED = (*REPLACED, "_move", "_finish", "_hold", "_apply_impulses", "substeps")
 
 

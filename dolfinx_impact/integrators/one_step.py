@@ -111,9 +111,9 @@ class OneStepMethod(Integrator):
     # -- the formula
 
     @property
-    def reach(self) -> float:
+    def position_sensitivity(self) -> float:
         """Derivative of u_{n+1} with respect to v_{n+1} [s]."""
-        raise NotImplementedError(f"{type(self).__name__} has no reach: how far a velocity moves the end")
+        raise NotImplementedError(f"{type(self).__name__} has no position_sensitivity of u to v")
 
     @property
     def acting_time(self) -> float:

@@ -73,14 +73,14 @@ class ImplicitPenalty(Penalty):
         if self.contact is None:
             return np.zeros(0)
         self.contact.evaluate(s.end_position(), s.t)
-        free, reach = s.constrained(0.0)
+        free, sensitivity = s.constrained(0.0)
         gap = self.contact.gap(free, s.t)
-        regularisation = self.eps / (s.dt * reach)  # r = h R(g'), (77)
+        regularisation = self.eps / (s.dt * sensitivity)  # r = h R(g'), (77)
 
         def law(H: FloatArray, b: FloatArray) -> FloatArray:
             return complementarity.solve(H + regularisation * np.eye(len(H)), b)
 
-        impulses: FloatArray = response.solve_by(law, np.ones(gap.size, dtype=bool), gap / reach)
+        impulses: FloatArray = response.solve_by(law, np.ones(gap.size, dtype=bool), gap / sensitivity)
         return impulses
 
 
@@ -96,10 +96,10 @@ class EnergyConservingPenalty(Penalty):
         if contact is None:
             return np.zeros(0)
         before = contact.gap(s.u_before, s.t - h)  # type: ignore[attr-defined]
-        free, reach = s.constrained(0.0)
+        free, sensitivity = s.constrained(0.0)
 
         def law(H: FloatArray, free: FloatArray, before: FloatArray) -> FloatArray:
-            return h * _mean_forces(reach * h * H, free, before, eps)
+            return h * _mean_forces(sensitivity * h * H, free, before, eps)
 
         all_points = np.ones(before.size, dtype=bool)
         impulses: FloatArray = response.solve_by(law, all_points, contact.gap(free, s.t), before)

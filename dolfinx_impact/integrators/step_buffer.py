@@ -115,7 +115,7 @@ class Steps:
         self.count += 1
 
 
-#: What all compiled loops do in the place of a scheme.
+#: Members of a scheme that all compiled loops replace.
 REPLACED = (
     "step",
     "advance",

@@ -71,7 +71,7 @@ class FactorisedThetaStep:
 
     def __init__(self, scheme: Any) -> None:
         self._scheme, system = scheme, scheme.system
-        factor = scheme.acting_time * scheme.theta * scheme.reach
+        factor = scheme.acting_time * scheme.theta * scheme.position_sensitivity
         self._solver = theta_solver(system, factor, scheme.mass)
         self._u, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
         if scheme.contact is not None:

@@ -15,11 +15,19 @@ from .one_step_energy import ThetaBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
 from .step_buffer import REPLACED, CompiledLoop
 
-#: What the compiled loop does in the place of the scheme.
+#: Members of the scheme that the compiled loop replaces.
 _REPLACED = (
     *REPLACED,
     *("contact_point", "end_position", "constrained", "substeps", "force_point"),
-    *("reach", "acting_time", "smooth_impulse", "mean_position", "move", "impulse_solver", "take_impulses"),
+    *(
+        "position_sensitivity",
+        "acting_time",
+        "smooth_impulse",
+        "mean_position",
+        "move",
+        "impulse_solver",
+        "take_impulses",
+    ),
 )
 
 
@@ -72,7 +80,7 @@ class ThetaMethod(OneStepMethod):
         self.step_solver = self.make_step_solver()
 
     @property
-    def reach(self) -> float:
+    def position_sensitivity(self) -> float:
         """``theta h``."""
         return self.theta * self.dt
 
@@ -82,7 +90,7 @@ class ThetaMethod(OneStepMethod):
 
     def mean_position(self, out: FloatArray) -> None:
         """``u_n + theta h v_n``."""
-        np.multiply(self.v_before, self.reach, out=out)
+        np.multiply(self.v_before, self.position_sensitivity, out=out)
         out += self.u_before
 
     def velocity_to(self, u: FloatArray) -> FloatArray:
@@ -98,7 +106,7 @@ class ThetaMethod(OneStepMethod):
 
     def constrained(self, e: float) -> tuple[FloatArray, float]:
         """``u_{n+1}`` without contact, and ``theta h``."""
-        return self.end_position(), self.reach
+        return self.end_position(), self.position_sensitivity
 
     def balance(self) -> EnergyBalance:
         """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""

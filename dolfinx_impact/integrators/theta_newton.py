@@ -158,7 +158,7 @@ class NewtonThetaStep:
         """Velocity and impulses of the step linearised at the present velocity."""
         s, n, weight = self._scheme, self._scheme.system.owned, self._scheme.acting_time * self._scheme.theta
         try:
-            self._solver.update(*self.force_point(), weight, weight * s.reach)
+            self._solver.update(*self.force_point(), weight, weight * s.position_sensitivity)
             self._add_direct(-s.direct)
             self._solver.solve(self._rest, self._x)
             s.v[:n] -= self._x[:n]
@@ -237,7 +237,7 @@ class NewtonThetaStep:
         Where direct impulses are, at least that of the velocity which all impulses give through M.
         """
         s, eps = self._scheme, 4 * np.finfo(np.float64).eps
-        weight = max(s.theta * s.reach * s.acting_time / s.dt, 0.25 * s.dt)
+        weight = max(s.theta * s.position_sensitivity * s.acting_time / s.dt, 0.25 * s.dt)
         largest = self._largest(np.abs(s.u_before[: s.system.owned]))
         largest += 0.0 if s.system.linear else s.system.length
         given = self._largest(np.abs(np.atleast_1d(s.direct_velocity))) / s.direct if s.direct > 0 else 0.0

@@ -16,7 +16,7 @@ from .law import STATES, Law
 from .plasticity import J2Plasticity
 from .user_laws import EnergyLaw, StressLaw
 
-#: What bodies take.
+#: The laws of bodies.
 AnyLaw: TypeAlias = Law | HistoryLaw
 
 __all__ = [

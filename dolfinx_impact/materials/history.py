@@ -114,7 +114,7 @@ class HistoryLaw:
         return found
 
     def updated(self, F: Any, state: Any, h: Any) -> dict[str, Any]:
-        """What :meth:`update` gives, in the order of the state.
+        """The new variables by :meth:`update`, in the order of the state.
 
         Raises:
             ValueError: A variable that is missing, unknown, not in UFL, or of another shape.

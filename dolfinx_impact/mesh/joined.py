@@ -31,8 +31,8 @@ def join(parts: Mapping[str, NamedMesh | dmesh.Mesh]) -> NamedMesh:
     no rank holds a whole mesh.
 
     Args:
-        parts: Meshes by the names of the parts, on one communicator, with cells of one kind and degree that
-            fill their space. In a part with named cells every cell has a name. Names of edges and points are
+        parts: Meshes by the names of the parts, on one communicator, with cells of one kind, degree and
+            full dimension. In a part with named cells every cell has a name. Names of edges and points are
             left out.
 
     Returns:
@@ -102,8 +102,8 @@ def _refuse_unfit(name: str, mesh: dmesh.Mesh) -> None:
     tdim, gdim = mesh.topology.dim, mesh.geometry.dim
     if tdim != gdim:
         raise ValueError(
-            f"the cells of {name!r} have dimension {tdim} in space of dimension {gdim}: only bodies that "
-            "fill their space are joined; draw lines and surfaces as one mesh"
+            f"the cells of {name!r} have dimension {tdim} in space of dimension {gdim}: only bodies of "
+            "full dimension are joined; draw lines and surfaces as one mesh"
         )
 
 

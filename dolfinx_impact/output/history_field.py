@@ -13,7 +13,7 @@ from dolfinx import fem
 from .._types import FloatArray
 from ..materials import HistoryLaw, J2Plasticity
 from ..systems.continuum import Continuum
-from ..systems.elements.history import History, Points
+from ..systems.elements.history import History, QuadraturePoints
 from .nodal_averages import CellMeans, NodalAverages, PointValues
 
 #: The variables of the state behind fields.
@@ -70,7 +70,9 @@ def has_scalar(body: Any, name: str) -> bool:
     return all(values.ndim == 2 for _, values in history.values(name))
 
 
-def von_mises_at_points(body: Continuum, points: Points, F: Any, scalar: Any) -> Callable[[], FloatArray]:
+def von_mises_at_points(
+    body: Continuum, points: QuadraturePoints, F: Any, scalar: Any
+) -> Callable[[], FloatArray]:
     """Function of the von Mises stress at the points, shape (cells, points) [Pa], at the state then.
 
     Args:
@@ -96,7 +98,7 @@ def von_mises_at_points(body: Continuum, points: Points, F: Any, scalar: Any) ->
     return evaluate
 
 
-def _number(history: History, points: Points, name: str) -> int:
+def _number(history: History, points: QuadraturePoints, name: str) -> int:
     """Where the values of a material stand among those of a variable."""
     return [each.cells is points.cells for each in history.points_with(name)].index(True)
 
@@ -139,7 +141,7 @@ class _StateFunctions:
         functions: The functions, by the name of the variable.
     """
 
-    def __init__(self, body: Continuum, points: Points) -> None:
+    def __init__(self, body: Continuum, points: QuadraturePoints) -> None:
         self._history, self._points, self.functions = body.history, points, {}
         cell = body.mesh.basix_cell()
         for name, value in points.law.initial_state.items():

@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..materials import kinematics
 from ..systems.continuum import Continuum
 from ..systems.element_forms import number_labels
-from ..systems.elements.history import Points
+from ..systems.elements.history import QuadraturePoints
 
 
 class NodalAverages:
@@ -65,7 +65,7 @@ class CellMeans:
         points: Its points.
     """
 
-    def __init__(self, body: Continuum, points: Points) -> None:
+    def __init__(self, body: Continuum, points: QuadraturePoints) -> None:
         volume = volume_per_measure(body) * abs(ufl.JacobianDeterminant(body.mesh))
         found = PointValues(body, volume, points.cells, points.places)() * points.weights
         self._shares = found / found.sum(axis=1, keepdims=True)

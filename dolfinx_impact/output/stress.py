@@ -17,7 +17,7 @@ from ..materials import HistoryLaw, StVenantKirchhoff, kinematics
 from ..materials.law import THIN, constants_of
 from ..materials.reduced_dimension import Thin
 from ..systems.continuum import Continuum
-from ..systems.elements.history import Points
+from ..systems.elements.history import QuadraturePoints
 from ..systems.elements.law_code import MEAN_DILATATION
 from ..systems.form_system import FormSystem
 from ..systems.solid import Solid
@@ -180,7 +180,7 @@ def _at_nodes(body: Continuum, scalar: Any, cells: IntArray) -> _Part:
     return _Part(cells, PointValues(body, scalar, cells, places))
 
 
-def _with_history(body: Solid, points: Points, F: Any, ratios: _Ratios | None) -> _Part:
+def _with_history(body: Solid, points: QuadraturePoints, F: Any, ratios: _Ratios | None) -> _Part:
     """The means over the points of cells with history. Collective."""
     way = next(way for material, way in zip(body.materials, body._ways) if material.law is points.law)
     of_cell, means = ratios if _takes_ratio(points.law, way) else None, CellMeans(body, points)

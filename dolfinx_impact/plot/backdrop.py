@@ -21,7 +21,7 @@ _NEARER = 2e-3
 _FAST = 0.98
 
 
-class Place(NamedTuple):
+class ObstacleMoment(NamedTuple):
     """The obstacle at a moment.
 
     Attributes:
@@ -72,23 +72,23 @@ class Backdrop:
             self.places = self._moved(rigid, times)
         self._fastest = max(float(np.linalg.norm(self._pace(i)[1])) for i in range(len(self.places)))
 
-    def _place(self, t: float) -> Place:
+    def _place(self, t: float) -> ObstacleMoment:
         options: dict[str, Any] = {"cells": self._cells, "t": t, "away": self._away}
         mesh = surface(self._obstacle, *self._corners, **options)
         if self._gdim == 2:
-            return Place(t, mesh, None, region(self._obstacle, *self._corners, **options))
+            return ObstacleMoment(t, mesh, None, region(self._obstacle, *self._corners, **options))
         seen = facing(mesh, self._back)
-        return Place(t, seen, outline(seen, self._corners), None)
+        return ObstacleMoment(t, seen, outline(seen, self._corners), None)
 
-    def _moved(self, rigid: MovingObstacle, times: Sequence[float]) -> list[Place]:
+    def _moved(self, rigid: MovingObstacle, times: Sequence[float]) -> list[ObstacleMoment]:
         """The obstacle at ``times``, from one surface that is moved rigidly."""
         box, cells = around(rigid.obstacle), self._cells
         at_rest = surface(rigid.obstacle, *box, cells=cells)
         if self._gdim == 2:
             filled = region(rigid.obstacle, *box, cells=cells)
-            return [Place(t, moved(at_rest, rigid, t), None, moved(filled, rigid, t)) for t in times]
+            return [ObstacleMoment(t, moved(at_rest, rigid, t), None, moved(filled, rigid, t)) for t in times]
         seen = [facing(moved(at_rest, rigid, t), self._back) for t in times]
-        return [Place(t, each, outline(each), None) for t, each in zip(times, seen)]
+        return [ObstacleMoment(t, each, outline(each), None) for t, each in zip(times, seen)]
 
     def points(self) -> list[FloatArray]:
         """Points of the surfaces at the moments, shape (n, 3) each [m]."""
@@ -128,7 +128,7 @@ class Backdrop:
             before = _shifted(self._first_outline(), nearer)
             _replace(plotter, "before", before, color=_BEFORE, line_width=1.4 * sharp, lighting=False)
 
-    def _add_surface(self, plotter: Any, place: Place, body: Any) -> None:
+    def _add_surface(self, plotter: Any, place: ObstacleMoment, body: Any) -> None:
         if place.seen.n_points:
             up = np.array([0.0, 0.0, 1.0])
             if self._obstacle.flat:

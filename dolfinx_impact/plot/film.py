@@ -17,9 +17,9 @@ from ..systems.continuum import Continuum
 from .colors import LEVELS, Colors
 from .drawing import check_path, pyplot, save, unit
 from .movie import check_film, write_film
-from .section import Body, Parts, Plane
+from .section import CutBody, CutPlane, Parts
 from .shots import SHADES, Clip, Moments, Wanted, check, gather, moments_of
-from .solids import Look, Scene, Shot, view_from
+from .solids import Look, Shot, SolidScene, view_from
 from .surfaces import corners_of_box
 
 #: Default margin of the box in which an unbounded obstacle is drawn, flat and other ones, over the largest
@@ -148,7 +148,7 @@ def animate(
     )
 
 
-def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wanted) -> Scene:
+def _scene(parts: Parts, plane: CutPlane | None, shots: Sequence[Shot], wanted: Wanted) -> SolidScene:
     shape, gdim = wanted.shape, parts.gdim
     corners: FloatArray = np.zeros((2, gdim))
     away = 0.0
@@ -163,7 +163,7 @@ def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wan
     top = wanted.top if wanted.top is not None else (largest if largest > 0 else 1.0)
     low = -top if wanted.shade.startswith("v_") else 0.0
     colors = Colors(*SHADES[wanted.shade], low, top, wanted.parts)
-    return Scene(look, colors, Body(parts, plane), shots)
+    return SolidScene(look, colors, CutBody(parts, plane), shots)
 
 
 def _box(shots: Sequence[Shot], shape: Obstacle) -> FloatArray:
@@ -171,14 +171,14 @@ def _box(shots: Sequence[Shot], shape: Obstacle) -> FloatArray:
     low = np.min([shot.points.min(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
     high = np.max([shot.points.max(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
     size = np.max(high - low)
-    reach = size * (_FLAT if shape.flat else _ROUND)
+    far = size * (_FLAT if shape.flat else _ROUND)
     if not hasattr(shape, "bounds"):
-        return np.array([low - reach, high + reach])
+        return np.array([low - far, high + far])
     bounds = np.array([shape.bounds(shot.t) for shot in shots])
     first, last = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     near = 0.02 * size
-    below = np.where(np.isfinite(first), np.clip(low - first + near, near, size), reach)
-    above = np.where(np.isfinite(last), np.clip(last - high + near, near, size), reach)
+    below = np.where(np.isfinite(first), np.clip(low - first + near, near, size), far)
+    above = np.where(np.isfinite(last), np.clip(last - high + near, near, size), far)
     return np.array([low - below, high + above])
 
 
@@ -208,7 +208,7 @@ def _clock(shots: Sequence[Shot]) -> tuple[float, str, int]:
 
 
 def _draw_strip(
-    path: str | Path, scene: Scene, shots: Sequence[Shot], columns: int | None, title: str
+    path: str | Path, scene: SolidScene, shots: Sequence[Shot], columns: int | None, title: str
 ) -> None:
     plt, (width, height) = pyplot(), scene.size
     columns = _columns(len(shots), width / height) if columns is None else min(int(columns), len(shots))
@@ -229,7 +229,7 @@ def _draw_strip(
     save(figure, path, dpi=130)
 
 
-def _draw_film(path: str | Path, scene: Scene, shots: Sequence[Shot], pause: float, title: str) -> None:
+def _draw_film(path: str | Path, scene: SolidScene, shots: Sequence[Shot], pause: float, title: str) -> None:
     plt, (width, height) = pyplot(), scene.size
     above, beside = 46 if title else 26, 110
     size = np.array([width + beside, height + above])

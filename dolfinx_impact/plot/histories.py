@@ -28,7 +28,7 @@ _TERMS: dict[str, tuple[str, dict[str, Any]]] = {
     "contact": ("work of contact", {"color": "#1b9aaa", "ls": (0, (8, 2))}),
     "interface": ("work of the interface", {"color": "#e8a56b", "ls": (0, (6, 1, 1, 1))}),
 }
-#: What metals that yield took up, which the internal work contains.
+#: Plastic work of metals that yield, which the internal work contains.
 _PLASTIC: tuple[str, dict[str, Any]] = ("plastic work", {"color": "#6b4c2a", "ls": (0, (3, 1, 1, 1, 1, 1))})
 #: Terms that are drawn even where they are zero.
 _ALWAYS = ("kinetic", "internal", "external", "contact")

@@ -30,7 +30,7 @@ class Parts(NamedTuple):
     part_of_cells: Any = None
 
 
-class Plane(NamedTuple):
+class CutPlane(NamedTuple):
     """A plane in the undeformed body; the part on the side of the normal is removed.
 
     Attributes:
@@ -42,7 +42,7 @@ class Plane(NamedTuple):
     normal: FloatArray
 
 
-class Body:
+class CutBody:
     """The body as meshes of pyvista. On rank 0 alone.
 
     Args:
@@ -50,7 +50,7 @@ class Body:
         plane: Cutting plane, or None.
     """
 
-    def __init__(self, parts: Parts, plane: Plane | None) -> None:
+    def __init__(self, parts: Parts, plane: CutPlane | None) -> None:
         self._pieces, self._x, self._plane = parts.pieces, np.asarray(parts.x, dtype=np.float64), plane
         pyvista, pieces = load_pyvista(), parts.pieces
         faces = np.column_stack([np.full(len(pieces), pieces.shape[1]), pieces]).ravel()

@@ -16,7 +16,7 @@ from ..contact.surfaces import SurfaceContact
 from ..systems.continuum import Continuum
 from .colors import RAMPS
 from .drawing import load_pyvista, pyplot
-from .section import Parts, Plane
+from .section import CutPlane, Parts
 from .skin import Skin, in_space
 from .snapshots import Moment, Snapshots, fields_with_history
 from .solids import Shot, view_from
@@ -199,7 +199,7 @@ def _check_clip(clip: Any, gdim: int) -> None:
 
 def gather(
     solid: Continuum, moments: Sequence[Moment], wanted: Wanted
-) -> tuple[Parts, Plane | None, list[Shot]]:
+) -> tuple[Parts, CutPlane | None, list[Shot]]:
     """Visible parts of the body, its cutting plane and the data of the moments, on rank 0. Collective.
 
     On other ranks the arrays of the parts are None and the list is empty.

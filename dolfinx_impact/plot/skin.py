@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._types import AnyArray, FloatArray, IntArray
 from ..systems.continuum import Continuum
-from .section import Plane
+from .section import CutPlane
 
 
 class Skin:
@@ -100,7 +100,7 @@ def in_space(vectors: FloatArray) -> FloatArray:
     return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))
 
 
-def _plane(comm: MPI.Comm, x: FloatArray, clip: Any, back: FloatArray) -> Plane:
+def _plane(comm: MPI.Comm, x: FloatArray, clip: Any, back: FloatArray) -> CutPlane:
     """The plane of ``clip``, normal towards the eye; a ValueError if it misses the body. Collective."""
     if isinstance(clip, str):
         first = np.min(comm.allgather(x.min(axis=0, initial=np.inf)), axis=0)
@@ -116,10 +116,10 @@ def _plane(comm: MPI.Comm, x: FloatArray, clip: Any, back: FloatArray) -> Plane:
     if not low < 0 < high:
         raise ValueError(f"clip: the plane through {point.tolist()} m does not pass the body at rest")
     # Shifted, since a plane along facets would not cut any cell.
-    return Plane(point - 1e-6 * (high - low) * normal, normal)
+    return CutPlane(point - 1e-6 * (high - low) * normal, normal)
 
 
-def _cut_cells(solid: Continuum, plane: Plane | None, part: IntArray) -> tuple[IntArray, IntArray]:
+def _cut_cells(solid: Continuum, plane: CutPlane | None, part: IntArray) -> tuple[IntArray, IntArray]:
     """Nodes of the owned cells of parts that a plane cuts, shape (m, 4) or (m, 8), and their parts.
 
     Cells of higher degree are subdivided.

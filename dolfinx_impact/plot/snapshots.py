@@ -38,7 +38,7 @@ class Moment(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What is stored of a moment: times, displacements, velocities, impulses so far, and further fields."""
+    """A stored moment: times, displacements, velocities, impulses so far, and further fields."""
 
     t: float
     u: FloatArray

@@ -12,7 +12,7 @@ from ..contact.obstacles import Obstacle
 from .backdrop import COLOR, Backdrop
 from .colors import Colors
 from .drawing import load_pyvista, round_down, unit
-from .section import Body
+from .section import CutBody
 
 #: Colours of force arrows, of arrows for the motion of the obstacle, and of text.
 ARROW, MOTION, TEXT = "#d6001c", "#1c5d99", "#262626"
@@ -92,7 +92,7 @@ def view_from(gdim: int, eye: Sequence[float]) -> FloatArray:
     return np.array([right, np.cross(back, right), back])
 
 
-class Scene:
+class SolidScene:
     """Window, camera and colours common to all moments. On rank 0 alone.
 
     Args:
@@ -105,7 +105,7 @@ class Scene:
         size: Width and height of the pictures [pixels].
     """
 
-    def __init__(self, look: Look, colors: Colors, body: Body, shots: Sequence[Shot]) -> None:
+    def __init__(self, look: Look, colors: Colors, body: CutBody, shots: Sequence[Shot]) -> None:
         self._look, self._view, self._colors, self._shots = look, look.view, colors, shots
         self._body, self._backdrop = body, None
         if look.obstacle is not None:

@@ -22,7 +22,7 @@ from .._types import AnyArray
 from .._version import __version__
 from ..integrators.base import Integrator
 from ..output.atomic_file import refuse_unwritable, whole_file
-from .parallel_layout import Keyed, places_of
+from .parallel_layout import KeyedLayout, places_of
 from .run_fingerprint import description, differences, fingerprint, tolerance
 
 FORMAT, VERSION = "dolfinx_impact checkpoint", 3
@@ -125,7 +125,7 @@ class Writer:
                 self._error = error
         self.add("about", "number", np.array(json.dumps({**header, "about": self._about})))
         for name, place in self.places.items():
-            if isinstance(place, Keyed):
+            if isinstance(place, KeyedLayout):
                 self.add(_keys(name), "number", place.keys())
         state = s.state()
         for name, place in s.state_places().items():
@@ -270,7 +270,7 @@ class Stored:
             raise self._other(other)
         self.places, self._shared = places_of(s), s.system.comm.size == MPI.COMM_WORLD.size
         for name, place in self.places.items():
-            if isinstance(place, Keyed):
+            if isinstance(place, KeyedLayout):
                 self._match(name, place)
         before, dt = s.state(), s.dt
         state = self._read_state(s, before)
@@ -285,7 +285,7 @@ class Stored:
             s.resume(before)
             raise
 
-    def _match(self, name: str, place: Keyed) -> None:
+    def _match(self, name: str, place: KeyedLayout) -> None:
         """Match the keys of a layout with those of the file. Collective."""
         if _keys(name) not in self:
             raise self._other("its material has no history, the one here has")

@@ -82,7 +82,7 @@ class EnergyGuard:
         return first
 
     def error(self, total: float, t: float, step: int, most: float, way_out: str) -> UnstableTimeStep:
-        """What ends the run."""
+        """The error that ends the run."""
         why = "the step is above the critical one"
         if most == MOST:
             why = "the time step is not stable, or forces of u or v that are no damping drive the motion"

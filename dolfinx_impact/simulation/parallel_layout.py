@@ -24,7 +24,7 @@ _SAME = 1e-9
 _APART = 1e-6
 
 
-class Place(Protocol):
+class Layout(Protocol):
     """Layout of arrays whose first axis is distributed over the ranks."""
 
     def gather(self, local: AnyArray) -> AnyArray | None:
@@ -46,7 +46,7 @@ class Shares:
         return None if parts is None else np.array(parts)
 
     def scatter(self, stored: AnyArray | None) -> AnyArray:
-        """See :class:`Place`."""
+        """See :class:`Layout`."""
         comm, parts = self._comm, self._comm.bcast(stored, root=0)
         if len(parts) == comm.size:
             return np.array(parts[comm.rank])
@@ -54,7 +54,7 @@ class Shares:
         return np.array(total if comm.rank == 0 else np.zeros_like(total))
 
 
-class Points:
+class RowLayout:
     """Rows of all ranks (contact points, recorded displacements) in their global order.
 
     Attributes:
@@ -67,12 +67,12 @@ class Points:
         self._counts = comm.allgather(rows.count)
 
     def gather(self, local: AnyArray) -> AnyArray | None:
-        """See :class:`Place`."""
+        """See :class:`Layout`."""
         by_rank = gather_on_root(self._comm, local)
         return None if by_rank is None else by_rank[self._order]
 
     def scatter(self, stored: AnyArray | None) -> AnyArray:
-        """See :class:`Place`."""
+        """See :class:`Layout`."""
         by_rank = None
         if stored is not None:
             by_rank = np.empty_like(stored)
@@ -80,7 +80,7 @@ class Points:
         return scatter_from_root(self._comm, by_rank, self._counts)
 
 
-class Keyed:
+class KeyedLayout:
     """Entries in the order of the ranks that wrote them, matched by keys.
 
     Args:
@@ -94,7 +94,7 @@ class Keyed:
         block: See above.
     """
 
-    #: What is at the coordinates, in messages.
+    #: Name of the entries in messages.
     what = "nodes"
 
     def __init__(self, comm: MPI.Comm, keys: FloatArray, length: float, block: int = 1) -> None:
@@ -133,7 +133,7 @@ class Keyed:
         return ""
 
     def gather(self, local: AnyArray) -> AnyArray | None:
-        """See :class:`Place`; ghosts of ``local`` are ignored."""
+        """See :class:`Layout`; ghosts of ``local`` are ignored."""
         owned = self._counts[self._comm.rank] * self.block
         return gather_on_root(self._comm, local[:owned])
 
@@ -144,7 +144,7 @@ class Keyed:
         return scatter_from_root(self._comm, stored, [n * self.block for n in self._counts])
 
 
-class Dofs(Keyed):
+class Dofs(KeyedLayout):
     """Owned dofs, by their nodes.
 
     Args:
@@ -158,7 +158,7 @@ class Dofs(Keyed):
         super().__init__(system.comm, keys, float(system.length), block)
 
 
-class MaterialPoints(Keyed):
+class MaterialPoints(KeyedLayout):
     """Quadrature points of a material with history, by their places in the undeformed body.
 
     Args:
@@ -174,7 +174,7 @@ class MaterialPoints(Keyed):
         super().__init__(body.comm, np.column_stack([places.reshape(-1, 3), codes]), float(body.length))
 
 
-class Pairs:
+class PairLayout:
     """Interface dofs of HATI, identified by the dofs of the undivided body.
 
     Args:
@@ -187,13 +187,13 @@ class Pairs:
         self._dofs, self._at, self._owned = dofs, at, owned
 
     def gather(self, local: AnyArray) -> AnyArray | None:
-        """See :class:`Place`."""
+        """See :class:`Layout`."""
         spread = np.zeros(self._owned)
         spread[self._at] = local
         return self._dofs.gather(spread)
 
     def scatter(self, stored: AnyArray | None) -> AnyArray:
-        """See :class:`Place`."""
+        """See :class:`Layout`."""
         return self._dofs.scatter(stored)[self._at]
 
 
@@ -205,9 +205,9 @@ def places_of(s: Any) -> dict[str, Any]:
         for name, (cells, at) in body.history.points().items():
             places[f"material.{i}.{name}"] = MaterialPoints(body, cells, at)
     if s.contact is not None:
-        places["points"] = Points(comm, s.contact.L)
+        places["points"] = RowLayout(comm, s.contact.L)
     if hasattr(s, "interface"):
-        places["pairs"] = Pairs(places["dofs"], s.interface.dofs, system.fine.owned)
+        places["pairs"] = PairLayout(places["dofs"], s.interface.dofs, system.fine.owned)
     return places
 
 

@@ -117,7 +117,7 @@ class Recorder(Observer):
         }
         local = {**self._by_place(samples), "impulses": ("points", self._impulses)}
         if self._tangential.ndim == 2:
-            local["rubbed"] = ("points", self._tangential)
+            local["rubbed"] = ("points", self._tangential)  # the name in files of version 3
         points = self._integrator.contact is not None
         return common | {name: each for name, each in local.items() if points or each[0] == "rows"}
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..integrators.energy import EnergyBalance
 from ..output.observer import overrides
 from .checkpoint import Checkpoint, Stored, Writer
-from .parallel_layout import Points
+from .parallel_layout import RowLayout
 
 if TYPE_CHECKING:
     from .run import Run
@@ -49,7 +49,7 @@ class RunCheckpoint:
                     file.add("run/marked", "dofs", run.watch.marked)
             file.add("run/seconds", "number", np.array(run.seconds()))
             file.add("run/internal", "shares", share)
-            file.places["rows"] = Points(s.system.comm, run.rows)
+            file.places["rows"] = RowLayout(s.system.comm, run.rows)
             for name, (place, values) in run.recorder.arrays().items():
                 file.add(f"history/{name}", place, values)
             if balance is not None:
@@ -86,7 +86,7 @@ class RunCheckpoint:
             if run.watch.marked is not None and "run/marked" in stored:
                 run.watch.mark(stored.read("run/marked", "dofs"))
         run.monitor.resume(stored.read("run/guard", "number"), stored.read("run/internal", "shares"))
-        stored.places["rows"] = Points(run.integrator.system.comm, run.rows)
+        stored.places["rows"] = RowLayout(run.integrator.system.comm, run.rows)
         run.recorder.restore(lambda name, place: stored.read(f"history/{name}", place))
         self._read_balance(stored)
         self._read_observers(stored)

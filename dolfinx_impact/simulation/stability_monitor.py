@@ -221,7 +221,7 @@ class StabilityMonitor:
 
 
 def _of_thickness(body: Any) -> str:
-    """What else may be no number, of a nonlinear body in plane stress or on a line."""
+    """Further cause of NaN, of a nonlinear body in plane stress or on a line."""
     laws = [each.law for each in getattr(body, "materials", ())]
     if not any(isinstance(law, Thin) and not law.linear for law in laws):
         return ""

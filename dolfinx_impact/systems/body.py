@@ -22,7 +22,7 @@ from .matrices import Assembled
 from .nodes import Nodes
 from .stiffness import StoredStiffness
 
-#: What compiled loops do in the place of a body.
+#: Members of a body that compiled loops replace.
 _REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
 
 

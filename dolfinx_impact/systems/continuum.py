@@ -1,4 +1,4 @@
-"""Bodies that fill their space: internal forces, tangents and viscous forces from UFL forms."""
+"""Bodies of full dimension: internal forces, tangents and viscous forces from UFL forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .mass_lumping import scalar_element
 
 
 class Continuum(Body):
-    """A body whose cells fill their space: ``M dv = (f - F_int(u) - D v) dt + L^T dr``, forces from forms.
+    """A body of cells of full dimension: ``M dv = (f - F_int(u) - D v) dt + L^T dr``, forces from forms.
 
     Subclasses define :meth:`_internal_form`, :meth:`_energy_form` where there is an energy, and
     :meth:`_viscous_form` where :attr:`has_viscosity`; or :meth:`_stiffness_form` where linear.
@@ -56,7 +56,7 @@ class Continuum(Body):
         gdim = bare.geometry.dim
         if gdim != bare.topology.dim:
             raise ValueError(
-                f"a {type(self).__name__} fills its space, but its cells have dimension "
+                f"a {type(self).__name__} is of full dimension, but its cells have dimension "
                 f"{bare.topology.dim} of {gdim}"
             )
         self.hypothesis = kinematics.state_of(bare, hypothesis)

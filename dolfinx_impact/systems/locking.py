@@ -18,7 +18,7 @@ from .elements.tape import Tape
 from .material_regions import Material
 
 logger = logging.getLogger("dolfinx_impact")
-#: What suits the elements of degree 1.
+#: Default formulations of elements of degree 1.
 _OF_CELL = {
     "quadrilateral": MEAN_DILATATION,
     "hexahedron": MEAN_DILATATION,

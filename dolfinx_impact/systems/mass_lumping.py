@@ -42,7 +42,7 @@ def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any =
 def cell_masses(
     space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)
 ) -> FloatArray:
-    """What each owned cell contributes to the nodal masses of :func:`lump`.
+    """Contributions of the owned cells to the nodal masses of :func:`lump`.
 
     Args:
         space, density, dx, inside: See :func:`lump`.

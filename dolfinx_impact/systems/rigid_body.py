@@ -61,9 +61,9 @@ class RigidBody(PointMasses):
         arguments.number("radius", radius, "be at least 0 [m]", least=0.0)
         self.corners, self.radius, self.inertia = _points(corners, 1), float(radius), float(inertia)
         pull = None if gravity is None else [*(mass * vector("gravity", gravity, 2)), 0.0]
-        reach = float(np.max(np.hypot(*self.corners.T))) + self.radius
+        extent = float(np.max(np.hypot(*self.corners.T))) + self.radius
         super().__init__(
-            [mass, mass, inertia], load=pull, labels=["x", "y", "angle"], length=reach if reach > 0 else 1.0
+            [mass, mass, inertia], load=pull, labels=["x", "y", "angle"], length=extent if extent > 0 else 1.0
         )
 
     @classmethod

@@ -46,9 +46,9 @@ logger = logging.getLogger("dolfinx_impact")
 _LARGE, _SLOW = 100.0, 50.0
 #: From so many dofs on, linear bodies with points at the nodes store no stiffness.
 _MATRIX_FREE = 10_000
-#: What element kernels do in the place of a body.
+#: Methods of a body that element kernels replace.
 _FORMS = ("_energy_form", "_internal_form", "_stiffness_form", "_internal", "_energy", "_tangent")
-#: What mass scaling knows of a body.
+#: Methods that classes with forces or masses of their own override.
 _METHODS = (*_FORMS[:3], "subtract_internal", "subtract_tangent", "_lump", "_mass_form", "inertia")
 
 

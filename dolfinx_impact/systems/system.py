@@ -23,7 +23,7 @@ from .critical_step import damped_step, largest_step, unsymmetric_step
 from .loads import Motion
 from .user_forces import drag_at_rest, try_out
 
-#: What compiled loops do in the place of point masses.
+#: Members of point masses that compiled loops replace.
 _REPLACED = ("force", "external", "damping", "stored_energy")
 
 

@@ -73,7 +73,7 @@ def test_a_cut_has_the_colours_of_the_parts():
     body = pair()
     parts, plane, found = shots.gather(body, [at_rest(body)], wanted(clip="y"))
     if COMM.rank == 0:
-        cut = section.Body(parts, plane).at(found[0])
+        cut = section.CutBody(parts, plane).at(found[0])
         middle = np.asarray(cut.cell_centers().points)
         assert np.array_equal(cut.cell_data["part"], (middle[:, 0] > 1.1).astype(int))
         assert (np.abs(middle[:, 1] - 0.5) < 1e-4).any()

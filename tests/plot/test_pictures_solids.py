@@ -220,7 +220,7 @@ def test_a_clipped_body_shows_its_inside(cell, degree):
         wanted = shots.Wanted(None, None, "v_x", None, 1.0, None, (0.3, -1, 0.35), clip, 10)
         parts, plane, found = shots.gather(solid, moments, wanted)
         if COMM.rank == 0:
-            cut = section.Body(parts, plane).at(found[0])
+            cut = section.CutBody(parts, plane).at(found[0])
             x = np.asarray(cut.points)
             assert cut.area == pytest.approx(area, rel=1e-4) and np.allclose(cut["shade"], 1.0)
             assert x.min(axis=0) == pytest.approx([0, (6 - area) / 4, 0.5], abs=1e-4)

@@ -390,7 +390,7 @@ def row_sums_of_blocks(start: IntArray, blocks: FloatArray, bs: int) -> tuple[fl
 def count_pairs(
     start: IntArray, column: IntArray, blocks: FloatArray, bs: int, rounding: float, counts: IntArray
 ) -> int:
-    """Write the numbers of nonzero blocks right of the diagonal, by row; return how many are skew."""
+    """Write the numbers of nonzero, strictly upper blocks, by row; return how many are skew."""
     size, skewed = bs * bs, 0
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):

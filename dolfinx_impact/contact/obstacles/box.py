@@ -104,8 +104,8 @@ class Box(Shape):
         """Axis-aligned bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
-        reach = self.half @ np.abs(self.axes)
-        return self.center - reach, self.center + reach
+        extent = self.half @ np.abs(self.axes)
+        return self.center - extent, self.center + extent
 
 
 def _orthonormal(axes: ArrayLike | None, gdim: int) -> FloatArray:

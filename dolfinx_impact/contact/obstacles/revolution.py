@@ -128,12 +128,12 @@ class Cylinder(Revolution):
         """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
-        reach = self.radius * _across(self.axis)
+        extent = self.radius * _across(self.axis)
         if self.length is None:
-            reach = np.where(self.axis == 0.0, reach, math.inf)
-            return self.point - reach, self.point + reach
+            extent = np.where(self.axis == 0.0, extent, math.inf)
+            return self.point - extent, self.point + extent
         ends = np.array([self.point, self.point + self.length * self.axis])
-        return ends.min(axis=0) - reach, ends.max(axis=0) + reach
+        return ends.min(axis=0) - extent, ends.max(axis=0) + extent
 
 
 class Cone(Revolution):
@@ -193,8 +193,8 @@ class Cone(Revolution):
             return super().bounds()
         sine, cosine, *_, rim = self._numbers
         if self.height is not None:
-            base, reach = self.point + self.height * self.axis, rim * _across(self.axis)
-            return np.minimum(self.point, base - reach), np.maximum(self.point, base + reach)
+            base, extent = self.point + self.height * self.axis, rim * _across(self.axis)
+            return np.minimum(self.point, base - extent), np.maximum(self.point, base + extent)
         # Largest descent and ascent of generating lines along each axis, per unit length.
         down, up = (sine * _across(self.axis) - side * cosine * self.axis for side in (1.0, -1.0))
         return np.where(down > 0, -math.inf, self.point), np.where(up > 0, math.inf, self.point)
@@ -231,8 +231,8 @@ class Torus(Revolution):
         """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
-        reach = self.major * _across(self.axis) + self.minor
-        return self.point - reach, self.point + reach
+        extent = self.major * _across(self.axis) + self.minor
+        return self.point - extent, self.point + extent
 
 
 def _across(axis: FloatArray) -> FloatArray:

@@ -87,14 +87,14 @@ def common_normal(ns: FloatArray, nm: FloatArray, ws: float, wm: float, n: Float
 
 
 def is_near(
-    slave: FloatArray, master: FloatArray, n: FloatArray, radii: float, reach: float, depth: float
+    slave: FloatArray, master: FloatArray, n: FloatArray, radii: float, largest_gap: float, depth: float
 ) -> bool:
-    """Whether facets with these centres, sum of radii and common normal may have a segment within reach."""
+    """Whether facets with these centres, sum of radii and common normal may have a segment."""
     along, square = 0.0, 0.0
     for i in range(n.size):
         along += n[i] * (slave[i] - master[i])
         square += (slave[i] - master[i]) ** 2
-    return square - along * along <= radii * radii and -radii - depth <= along <= radii + reach
+    return square - along * along <= radii * radii and -radii - depth <= along <= radii + largest_gap
 
 
 def add_point(Ns: FloatArray, Nm: FloatArray, dA: float, mass: FloatArray, cross: FloatArray) -> None:
@@ -317,7 +317,7 @@ def integrate(
     rule: FloatArray,
     weights: FloatArray,
     pairs: IntArray,
-    reach: FloatArray,
+    largest_gap: FloatArray,
     depth: FloatArray,
     flatness: FloatArray,
     sharp_start: IntArray,
@@ -343,7 +343,7 @@ def integrate(
         axisymmetric: Whether areas are those of the full revolution.
         rule, weights: Quadrature on the reference segment or triangle.
         pairs: Slave and master facet of each candidate pair, shape (pairs, 2).
-        reach: Largest mean gap of a segment, shape (pairs,) [m].
+        largest_gap: Largest mean gap of a segment, shape (pairs,) [m].
         depth: Largest mean penetration of a segment, shape (pairs,) [m].
         flatness: Weights of the facets' normals, shape (facets,).
         sharp_start, sharp: Neighbours of each facet across sharp edges, in CSR format.
@@ -364,7 +364,7 @@ def integrate(
         n = normals[p]
         if not common_normal(normal[e], normal[f], flatness[e], flatness[f], n):
             continue
-        if not is_near(centre[e], centre[f], n, radius[e] + radius[f], reach[p], depth[p]):
+        if not is_near(centre[e], centre[f], n, radius[e] + radius[f], largest_gap[p], depth[p]):
             continue
         for k in range(nn):
             for j in range(nn):
@@ -381,7 +381,7 @@ def integrate(
                 plane, flat, maps, work, mass[p], cross[p],
             )  # fmt: skip
         area, total = moments(x, facets[e], facets[f], centre[e], n, mass[p], cross[p], gaps[p], middle)
-        if area <= 0.0 or total > reach[p] * area or total < -depth[p] * area:
+        if area <= 0.0 or total > largest_gap[p] * area or total < -depth[p] * area:
             continue
         if total < 0.0:
             across = sharp[sharp_start[f] : sharp_start[f + 1]]

@@ -13,7 +13,7 @@ from .sides import sides_at_nodes, walls
 
 #: Largest mean gap of a segment over the larger diameter of its facets; facets that lean by 60 degrees and
 #: touch at a corner have 0.43.
-REACH = 0.6
+LARGEST_GAP = 0.6
 #: Largest mean penetration of a segment over the sum of the heights of both cells.
 DEPTH = 0.5
 #: Extrapolation of a gap below the least one of the segments, over the diameter of the facets, above which
@@ -140,7 +140,7 @@ class SurfacePair:
 
     def search(self, x: FloatArray, margin: float) -> None:
         """Find the candidate pairs at the positions ``x`` of all nodes [m]."""
-        self._set_pairs(candidate_pairs(self._facets, x, self.slave, self.master, REACH, margin))
+        self._set_pairs(candidate_pairs(self._facets, x, self.slave, self.master, LARGEST_GAP, margin))
 
     def _set_pairs(self, pairs: IntArray) -> None:
         facets, count, n = self._facets, len(pairs), self._facets.nodes.shape[1]
@@ -160,7 +160,7 @@ class SurfacePair:
         #: Facets of the pairs, and those across sharp edges.
         self._used = np.unique(np.concatenate([used, *across])).astype(np.int64)
         diameter, height = facets.diameter, facets.height
-        self._reach = REACH * diameter[pairs].max(axis=1) if count else np.zeros(0)
+        self._largest_gap = LARGEST_GAP * diameter[pairs].max(axis=1) if count else np.zeros(0)
         self._depth = DEPTH * height[pairs].sum(axis=1) if count else np.zeros(0)
 
     def needed(self) -> IntArray:
@@ -188,7 +188,7 @@ class SurfacePair:
             self._axisymmetric,
             *self._rule,
             self.pairs,
-            self._reach,
+            self._largest_gap,
             self._depth,
             facets.flatness,
             facets.sharp_start,

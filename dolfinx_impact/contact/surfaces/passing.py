@@ -27,7 +27,7 @@ class PassingCheck:
     faces, this one lies behind that surface as a whole at the end, deeper than half of what segments see, and
     no segment or point at its facets is closed there. Nodes that slide off an edge lie beside the
     surface; those of a part that sinks in deeply, but seen, have closed segments; a corner that swings in has
-    facets that reach out.
+    facets that stick out.
 
     Args:
         assembly: Gaps and segments of the contact.

@@ -10,7 +10,7 @@ from ...algebra import kernels
 from . import _facet_maps, _segments
 from ._facet_maps import corner_map, facet_functions, line_functions, line_normal, polygon_normal, tangents
 from .facets import Facets
-from .pair import DEPTH, REACH
+from .pair import DEPTH, LARGEST_GAP
 from .sides import sides_at_nodes
 
 #: Largest angle between the facets at a node above which it is a corner [rad].
@@ -113,7 +113,7 @@ def project_nodes(
     shut: BoolArray,
     around_start: IntArray,
     around: IntArray,
-    reach: FloatArray,
+    largest_gap: FloatArray,
     depth: FloatArray,
     inside: float,
     gap: FloatArray,
@@ -130,7 +130,7 @@ def project_nodes(
             have no closed node, shape (p,).
         shut: Closed nodes of the slave surfaces, shape (nodes,).
         around_start, around: Facets at each corner node, in CSR format.
-        reach, depth: Largest gap and penetration, shape (pairs,) [m].
+        largest_gap, depth: Largest gap and penetration, shape (pairs,) [m].
         inside: How far shape functions may lie outside of [0, 1].
         gap: Written: distances, infinite where nothing is opposite, shape (p,) [m].
         normal: Written: normals of the facets, shape (p, gdim).
@@ -163,7 +163,7 @@ def project_nodes(
             for k in range(nn):
                 offset -= M[k] * x[facets[f, k], c]
             distance += n[c] * offset
-        if distance > reach[p] or distance < -depth[p] or abs(distance) >= abs(gap[i]):
+        if distance > largest_gap[p] or distance < -depth[p] or abs(distance) >= abs(gap[i]):
             continue
         gap[i], chosen[i] = distance, f
         normal[i], N[i] = n, M
@@ -214,14 +214,14 @@ class CornerPoints:
         at = x[facets.nodes[self._other]]
         centre = at.mean(axis=1)
         radius = np.linalg.norm(at - centre[:, None], axis=2).max(axis=1)
-        reach = REACH * facets.diameter[self._other]
-        lists = cKDTree(centre).query_ball_point(x[self.nodes], float((radius + reach).max()) + margin)
+        largest_gap = LARGEST_GAP * facets.diameter[self._other]
+        lists = cKDTree(centre).query_ball_point(x[self.nodes], float((radius + largest_gap).max()) + margin)
         pairs = [(i, self._other[k]) for i, each in enumerate(lists) for k in sorted(each)]
         self._set_pairs(np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
     def _set_pairs(self, pairs: IntArray) -> None:
         self._pairs = pairs
-        self._reach = REACH * self._facets.diameter[pairs[:, 1]]
+        self._largest_gap = LARGEST_GAP * self._facets.diameter[pairs[:, 1]]
         self._depth = DEPTH * self._facets.height[pairs[:, 1]]
 
     def needed(self) -> IntArray:
@@ -253,7 +253,7 @@ class CornerPoints:
             shut,
             self._around_start,
             self._around,
-            self._reach,
+            self._largest_gap,
             self._depth,
             _INSIDE,
             self.gap,

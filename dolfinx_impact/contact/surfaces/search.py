@@ -14,7 +14,7 @@ _TURNING = 0.45
 
 
 def candidate_pairs(
-    facets: Facets, x: FloatArray, slave: IntArray, master: IntArray, reach: float, margin: float
+    facets: Facets, x: FloatArray, slave: IntArray, master: IntArray, largest_gap: float, margin: float
 ) -> IntArray:
     """Pairs of facets that may have a segment while no node moves by more than half the margin.
 
@@ -22,7 +22,7 @@ def candidate_pairs(
         facets: All facets.
         x: Positions of their nodes, shape (nodes, gdim) [m].
         slave, master: Numbers of the facets of both sides.
-        reach: Largest gap of a segment over the larger diameter of the pair.
+        largest_gap: Largest gap of a segment over the larger diameter of the pair.
         margin: Largest change of a distance until the next search [m].
 
     Returns:
@@ -34,7 +34,7 @@ def candidate_pairs(
     centre = at.mean(axis=1)
     radius = np.linalg.norm(at - centre[:, None], axis=2).max(axis=1)
     normals, _ = facets.normals(x)
-    largest = 1.0 + 2.0 * reach
+    largest = 1.0 + 2.0 * largest_gap
     farthest = largest * (radius[slave] + radius[master].max()) + margin
     lists = cKDTree(centre[master]).query_ball_point(centre[slave], farthest)
     counts = np.array([len(each) for each in lists])
@@ -44,7 +44,7 @@ def candidate_pairs(
     second = master[np.concatenate([np.sort(each) for each in lists if each]).astype(np.int64)]
     distance = np.linalg.norm(centre[first] - centre[second], axis=1)
     both = radius[first] + radius[second]
-    near = distance <= both + 2.0 * reach * np.maximum(radius[first], radius[second]) + margin
+    near = distance <= both + 2.0 * largest_gap * np.maximum(radius[first], radius[second]) + margin
     facing = np.einsum("pi,pi->p", normals[first], normals[second]) < FACING + _TURNING
     kept = near & facing
     return np.ascontiguousarray(np.column_stack([first[kept], second[kept]]))

@@ -1,4 +1,4 @@
-"""The compiled loop of :mod:`.block`: the step of :class:`.CentralDifferences` in numba's words.
+"""The compiled loop of :mod:`.central`: the step of :class:`.CentralDifferences` in numba's words.
 
 Di Stasio et al. (2019), Algorithms 1 and 2 for contact and friction at velocity level, (20)-(24) for flat
 obstacles at position level; energies as in Fekak et al. (2017), (84)-(90).
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FEW = 8
 
 
-class State(NamedTuple):
+class LoopState(NamedTuple):
     """Arrays of the integrator, which the loop advances."""
 
     u: FloatArray
@@ -37,7 +37,7 @@ class State(NamedTuple):
     f: FloatArray
 
 
-class Model(NamedTuple):
+class LoopModel(NamedTuple):
     """The system; the last three are scratch for loads, internal forces and damping."""
 
     mass: FloatArray
@@ -64,7 +64,7 @@ class Model(NamedTuple):
     damped: FloatArray
 
 
-class Points(NamedTuple):
+class LoopPoints(NamedTuple):
     """The contact: L by dofs and weights, positions and gaps at u = 0, the diagonal of H where flat."""
 
     dofs: IntArray
@@ -80,7 +80,7 @@ class Points(NamedTuple):
     flat: bool
 
 
-class Place(NamedTuple):
+class CurvedPoint(NamedTuple):
     """Scratch for a point on a curved obstacle: where it is, and the normal there."""
 
     x: FloatArray
@@ -94,7 +94,7 @@ class Recorded(NamedTuple):
     weights: FloatArray
 
 
-class Columns(NamedTuple):
+class LoopColumns(NamedTuple):
     """First columns of what goes into the table, one row a step; ``directions`` is 0 without friction."""
 
     u: int
@@ -148,7 +148,13 @@ def _compiled(steps: Callable[..., None], *arrays: Any) -> Callable[..., None]:
 
 @inlined
 def _forces(
-    t: float, s: State, m: Model, amplitudes: FloatArray, external: Force, internal: Force, damping: Force
+    t: float,
+    s: LoopState,
+    m: LoopModel,
+    amplitudes: FloatArray,
+    external: Force,
+    internal: Force,
+    damping: Force,
 ) -> None:
     """Loads, internal forces that are not stored as pairs or rows, and damping, with the velocity before."""
     u, v, size = s.u, s.v, s.u.size
@@ -175,7 +181,7 @@ def _forces(
 
 
 @inlined
-def _free_step(s: State, m: Model) -> None:
+def _free_step(s: LoopState, m: LoopModel) -> None:
     """``v*`` of (47), the velocity without contact; sums as PointMasses.force and Body.force have them."""
     u, f, size, stored_rows = s.u, s.f, s.u.size, m.row_start.size > 0
     if stored_rows and not m.has_damping:
@@ -198,7 +204,7 @@ def _free_step(s: State, m: Model) -> None:
 
 
 @inlined
-def _gap(c: Points, k: int, s: State, place: Place, surface: Surface) -> float:
+def _gap(c: LoopPoints, k: int, s: LoopState, place: CurvedPoint, surface: Surface) -> float:
     """Gap of a point at ``u``; where the obstacle is curved its normal goes into L."""
     gap: float
     if c.flat:
@@ -213,7 +219,7 @@ def _gap(c: Points, k: int, s: State, place: Place, surface: Surface) -> float:
 
 
 @inlined
-def _delassus(c: Points, k: int, inverse_mass: FloatArray) -> float:
+def _delassus(c: LoopPoints, k: int, inverse_mass: FloatArray) -> float:
     """Diagonal entry of H, (49)."""
     if c.flat:
         entry: float = c.diagonal[k]
@@ -225,7 +231,7 @@ def _delassus(c: Points, k: int, inverse_mass: FloatArray) -> float:
 
 
 @inlined
-def _constrained_gap(c: Points, k: int, h: float, s: State) -> float:
+def _constrained_gap(c: LoopPoints, k: int, h: float, s: LoopState) -> float:
     """Gap at the position of (19) without contact."""
     free, e = 0.0, c.restitution
     for j in range(c.dofs.shape[1]):
@@ -238,13 +244,13 @@ def _constrained_gap(c: Points, k: int, h: float, s: State) -> float:
 @inlined
 def _impulses(
     h: float,
-    c: Points,
-    s: State,
+    c: LoopPoints,
+    s: LoopState,
     inverse_mass: FloatArray,
-    place: Place,
+    place: CurvedPoint,
     surface: Surface,
     step: FloatArray,
-    columns: Columns,
+    columns: LoopColumns,
 ) -> None:
     """Gaps and normal impulses of all points, from the velocity without contact, into the step's row."""
     for k in range(c.dofs.shape[0]):
@@ -258,7 +264,9 @@ def _impulses(
 
 
 @inlined
-def _act(c: Points, inverse_mass: FloatArray, step: FloatArray, columns: Columns, v: FloatArray) -> None:
+def _act(
+    c: LoopPoints, inverse_mass: FloatArray, step: FloatArray, columns: LoopColumns, v: FloatArray
+) -> None:
     """Let the impulses act on ``v``, (47), and find those of friction."""
     for k in range(c.dofs.shape[0]):
         r, at = step[columns.r + k], columns.r_t + k * columns.directions
@@ -271,7 +279,7 @@ def _act(c: Points, inverse_mass: FloatArray, step: FloatArray, columns: Columns
 
 
 @inlined
-def _stored_energy(u: FloatArray, m: Model, energy: Callable[[FloatArray], float], known: float) -> float:
+def _stored_energy(u: FloatArray, m: LoopModel, energy: Callable[[FloatArray], float], known: float) -> float:
     """Internal energy where not all forces are linear; where nothing tells it, the one known."""
     if m.calls_energy:
         return energy(u)
@@ -293,7 +301,7 @@ def _push(h: float, v: FloatArray, damped: FloatArray) -> float:
 
 
 @inlined
-def _record(recorded: Recorded, s: State, step: FloatArray, columns: Columns) -> None:
+def _record(recorded: Recorded, s: LoopState, step: FloatArray, columns: LoopColumns) -> None:
     """Displacements, mean velocities (44b) and half-step velocities of the recorded rows."""
     dofs, weights = recorded
     for k in range(dofs.shape[0]):

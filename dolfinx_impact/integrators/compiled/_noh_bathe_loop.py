@@ -8,7 +8,17 @@ from ..._types import FloatArray
 from ...algebra.kernels._numba import rows_force
 from ..noh_bathe import PART, Q0, Q1, Q2
 from . import _shared as shared
-from ._central_loop import Columns, Model, Points, State, _act, _forces, _impulses, _push, _record
+from ._central_loop import (
+    LoopColumns,
+    LoopModel,
+    LoopPoints,
+    LoopState,
+    _act,
+    _forces,
+    _impulses,
+    _push,
+    _record,
+)
 from ._central_loop import _stored_energy as stored_energy
 from ._kernels import inlined
 
@@ -31,7 +41,7 @@ class Work(NamedTuple):
 
 
 @inlined
-def _move(h: float, s: State, forced: State, inverse: FloatArray, w: Work) -> None:
+def _move(h: float, s: LoopState, forced: LoopState, inverse: FloatArray, w: Work) -> None:
     """Displacements at the end of a substep of length h, and the velocities of the forces there."""
     for j in range(s.u.size):
         w.u_before[j], s.v_before[j] = s.u[j], s.v[j]
@@ -40,7 +50,7 @@ def _move(h: float, s: State, forced: State, inverse: FloatArray, w: Work) -> No
 
 
 @inlined
-def _sum_forces(forced: State, m: Model) -> None:
+def _sum_forces(forced: LoopState, m: LoopModel) -> None:
     """All smooth forces into f."""
     u, f = forced.u, forced.f
     if m.row_start.size > 0:
@@ -56,7 +66,7 @@ def _sum_forces(forced: State, m: Model) -> None:
 
 
 @inlined
-def _follow(s: State, m: Model, w: Work, terms: FloatArray) -> None:
+def _follow(s: LoopState, m: LoopModel, w: Work, terms: FloatArray) -> None:
     """Works of a substep in :data:`.energy.TERMS`, as :class:`.NohBatheBalance` has them."""
     internal = external = damped = smooth = 0.0
     for j in range(s.u.size):
@@ -73,7 +83,7 @@ def _follow(s: State, m: Model, w: Work, terms: FloatArray) -> None:
 
 
 @inlined
-def _contact_work(c: Points, row: FloatArray, columns: Columns, s: State) -> float:
+def _contact_work(c: LoopPoints, row: FloatArray, columns: LoopColumns, s: LoopState) -> float:
     """``r.L (v_before + v)/2`` of a substep."""
     r, r_t = row[columns.r : columns.r + c.dofs.shape[0]], row[columns.r_t :]
     before = shared.contact_work(c, r, r_t, columns.directions, s.v_before)
@@ -82,7 +92,9 @@ def _contact_work(c: Points, row: FloatArray, columns: Columns, s: State) -> flo
 
 
 @inlined
-def _hold(c: Points, row: FloatArray, columns: Columns, s: State, m: Model, out: FloatArray) -> None:
+def _hold(
+    c: LoopPoints, row: FloatArray, columns: LoopColumns, s: LoopState, m: LoopModel, out: FloatArray
+) -> None:
     """Forces of a~: see :class:`.LastingContact`, of points that have dofs of their own."""
     f, inverse = s.f, m.inverse_mass
     for j in range(f.size):
@@ -174,4 +186,4 @@ def advance(  # type: ignore[no-untyped-def]
             for k in range(terms.size):
                 step[columns.energies + k] = terms[k]
         step[0] = step[1] = t
-        _record(recorded, State(s.u, s.v, s.v, s.f), step, columns)
+        _record(recorded, LoopState(s.u, s.v, s.v, s.f), step, columns)

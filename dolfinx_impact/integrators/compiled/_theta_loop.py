@@ -12,11 +12,11 @@ from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...algebra.complementarity import EXACT, FEW, TOLERANCE
 from ...algebra.kernels._numba import active_set, solve_symmetric
 from . import _shared as shared
-from ._central_loop import Columns, Points, Recorded
+from ._central_loop import LoopColumns, LoopPoints, Recorded
 from ._kernels import inlined, kept, reordered
 
 
-class State(NamedTuple):
+class ThetaState(NamedTuple):
     """Arrays of the integrator, which the loop advances."""
 
     u: FloatArray
@@ -25,7 +25,7 @@ class State(NamedTuple):
     v_before: FloatArray
 
 
-class Model(NamedTuple):
+class ThetaModel(NamedTuple):
     """The system: constant loads, K, factors of ``M + h^2 theta^2 K`` and of the response, M in CSR format.
 
     Then scratch: positions, forces, changes of the velocity (zero at constrained dofs), and the internal
@@ -46,7 +46,7 @@ class Model(NamedTuple):
     after: FloatArray
 
 
-class Problem(NamedTuple):
+class ContactProblem(NamedTuple):
     """The contact problem of a step: H of all points, and scratch for the closed ones."""
 
     H: FloatArray
@@ -60,7 +60,7 @@ class Problem(NamedTuple):
 
 
 @kept
-def _predict(theta: float, h: float, s: State, x: FloatArray) -> None:
+def _predict(theta: float, h: float, s: ThetaState, x: FloatArray) -> None:
     """``x = u_n + theta h v_n``; keeps the state before the step."""
     for j in range(x.size):
         s.u_before[j], s.v_before[j] = s.u[j], s.v[j]
@@ -68,7 +68,7 @@ def _predict(theta: float, h: float, s: State, x: FloatArray) -> None:
 
 
 @inlined
-def _free_step(theta: float, h: float, s: State, m: Model) -> None:
+def _free_step(theta: float, h: float, s: ThetaState, m: ThetaModel) -> None:
     """The velocity without contact, (33)."""
     _predict(theta, h, s, m.x)
     shared.stored_force(m.stiffness, m.load, m.x, m.f)
@@ -80,14 +80,14 @@ def _free_step(theta: float, h: float, s: State, m: Model) -> None:
 
 
 @kept
-def _move(theta: float, h: float, s: State) -> None:
+def _move(theta: float, h: float, s: ThetaState) -> None:
     """``u_{n+1}`` from the velocities at both ends."""
     for j in range(s.u.size):
         s.u[j] = (s.u[j] + s.v_before[j] * ((1 - theta) * h)) + s.v[j] * (theta * h)
 
 
 @inlined
-def _forecast_gap(c: Points, k: int, part: float, s: State) -> float:
+def _forecast_gap(c: LoopPoints, k: int, part: float, s: ThetaState) -> float:
     """Gap at ``u_n + part v_n``."""
     total = 0.0
     for j in range(c.dofs.shape[1]):
@@ -98,7 +98,7 @@ def _forecast_gap(c: Points, k: int, part: float, s: State) -> float:
 
 
 @inlined
-def _end_gap(c: Points, k: int, theta: float, h: float, s: State) -> float:
+def _end_gap(c: LoopPoints, k: int, theta: float, h: float, s: ThetaState) -> float:
     """Gap at ``u_{n+1}`` without contact."""
     total = 0.0
     for j in range(c.dofs.shape[1]):
@@ -110,7 +110,7 @@ def _end_gap(c: Points, k: int, theta: float, h: float, s: State) -> float:
 
 
 @inlined
-def _collect(theta: float, forecast: float, h: float, c: Points, s: State, p: Problem) -> int:
+def _collect(theta: float, forecast: float, h: float, c: LoopPoints, s: ThetaState, p: ContactProblem) -> int:
     """Closed points and their free velocities; their number, -1 where they are too many for the loop."""
     count = 0
     for k in range(c.dofs.shape[0]):
@@ -130,7 +130,7 @@ def _collect(theta: float, forecast: float, h: float, c: Points, s: State, p: Pr
 
 
 @inlined
-def _residual(count: int, p: Problem) -> float:
+def _residual(count: int, p: ContactProblem) -> float:
     """That of :func:`.complementarity.residual` for the scaled problem."""
     worst = largest = 0.0
     for i in range(count):
@@ -145,7 +145,7 @@ def _residual(count: int, p: Problem) -> float:
 
 
 @kept
-def _solve_problem(count: int, p: Problem) -> bool:
+def _solve_problem(count: int, p: ContactProblem) -> bool:
     """Impulses of the closed points, as :func:`.complementarity.solve` finds them first.
 
     Returns:
@@ -169,7 +169,7 @@ def _solve_problem(count: int, p: Problem) -> bool:
 
 
 @inlined
-def _act(c: Points, count: int, p: Problem, s: State, m: Model) -> None:
+def _act(c: LoopPoints, count: int, p: ContactProblem, s: ThetaState, m: ThetaModel) -> None:
     """Let the impulses of the closed points act on ``v``: ``v += A^-1 L^T r``."""
     acts = False
     for i in range(count):
@@ -188,7 +188,9 @@ def _act(c: Points, count: int, p: Problem, s: State, m: Model) -> None:
 
 
 @inlined
-def _touch(theta: float, forecast: float, h: float, c: Points, s: State, m: Model, p: Problem) -> int:
+def _touch(
+    theta: float, forecast: float, h: float, c: LoopPoints, s: ThetaState, m: ThetaModel, p: ContactProblem
+) -> int:
     """Contact of the step; the number of closed points, -1 where the loop does not find their impulses."""
     count: int = _collect(theta, forecast, h, c, s, p)
     if count > 0:
@@ -226,7 +228,7 @@ def _works(
 
 
 @inlined
-def _internal(m: Model, u: FloatArray, out: FloatArray) -> None:
+def _internal(m: ThetaModel, u: FloatArray, out: FloatArray) -> None:
     """``out = K u``, as the loads minus all forces."""
     shared.stored_force(m.stiffness, m.load, u, m.f)
     for j in range(out.size):
@@ -234,7 +236,9 @@ def _internal(m: Model, u: FloatArray, out: FloatArray) -> None:
 
 
 @inlined
-def _energies(theta: float, c: Points, s: State, m: Model, r: FloatArray, terms: FloatArray) -> None:
+def _energies(
+    theta: float, c: LoopPoints, s: ThetaState, m: ThetaModel, r: FloatArray, terms: FloatArray
+) -> None:
     """Terms of :class:`.ThetaBalance` after a step; the internal forces become those before the next."""
     _internal(m, s.u, m.after)
     internal, external, change, stored = _works(s.u, s.u_before, m.load, m.before, m.after)
@@ -254,7 +258,7 @@ def _energies(theta: float, c: Points, s: State, m: Model, r: FloatArray, terms:
 
 
 @inlined
-def _record(recorded: Recorded, c: Points, s: State, step: FloatArray, columns: Columns) -> None:
+def _record(recorded: Recorded, c: LoopPoints, s: ThetaState, step: FloatArray, columns: LoopColumns) -> None:
     """Displacements and velocities of the recorded rows, and the gaps."""
     dofs, weights = recorded
     for k in range(dofs.shape[0]):

@@ -43,7 +43,7 @@ class Block:
         self._amplitudes = forces.amplitudes
         patterns = np.zeros((0, system.size)) if forces.patterns is None else forces.patterns
         size = system.size
-        self._model = loop.Model(
+        self._model = loop.LoopModel(
             system.mass,
             system.inverse_mass,
             integrator.dt * system.inverse_mass,
@@ -76,14 +76,14 @@ class Block:
     def fill(self, part: Steps, steps: int) -> None:
         """Make ``steps`` steps and keep the state after each in ``part``, from its beginning on."""
         s, balance = self._integrator, self._balance
-        state = self._loop.State(s.u, s.v, s.v_before, s.f)
+        state = self._loop.LoopState(s.u, s.v, s.v_before, s.f)
         columns = self._columns(part)
         terms, powers = np.zeros(len(energy.TERMS)), np.zeros(5)
         if balance is not None:
             terms[:], powers[:4] = balance.compiled()
         times = s.t0 + (s.n + 1 + np.arange(steps)) * s.dt
         amplitudes = np.zeros((steps, 0)) if self._amplitudes is None else self._amplitudes(times)
-        place = self._loop.Place(*np.zeros((2, self._contact.dofs.shape[1])))
+        place = self._loop.CurvedPoint(*np.zeros((2, self._contact.dofs.shape[1])))
         arrays = (
             state,
             self._model,
@@ -108,7 +108,7 @@ class Block:
     def _columns(self, part: Steps) -> Any:
         """Where the columns of the buffer begin."""
         at, directions = part.first, part.r_t.shape[2] if part.r_t.ndim == 3 else 0
-        return self._loop.Columns(
+        return self._loop.LoopColumns(
             at["u"], at["v_t"], at["v"], at["gap"], at["r"], at["r_t"], at["energies"], directions
         )
 
@@ -119,13 +119,13 @@ def points_of(parts: CompiledParts) -> tuple[Any, Surface | None]:
 
     if parts.law is None:
         none = np.zeros((0, 1))
-        return loop.Points(
+        return loop.LoopPoints(
             none.astype(np.int32), none, none, none[:, 0], none[:, 0], False, 0.0, 0.0, 0.0, True, True
         ), None
     contact = parts.law.contact
     if contact.paired:
         raise kernels.NotCompiled("node pairs with friction make their steps one by one")
-    return loop.Points(
+    return loop.LoopPoints(
         contact.dofs,
         contact.weights,
         contact.x,

@@ -29,12 +29,12 @@ class NohBatheBlock(Block):
         work = loop.Work(inner.f, s.f_position, np.zeros(size), inner.u, *forces, row, pushed)
         amplitudes = self._signals(s.n, steps)
         arrays = (
-            base.State(s.u, s.v, last.v_before, s.f),
-            base.State(s.u, s.v_force, last.v_before, s.f),
+            base.LoopState(s.u, s.v, last.v_before, s.f),
+            base.LoopState(s.u, s.v_force, last.v_before, s.f),
             self._model,
             self._contact,
             work,
-            base.Place(*np.zeros((2, self._contact.dofs.shape[1]))),
+            base.CurvedPoint(*np.zeros((2, self._contact.dofs.shape[1]))),
             self._rows,
             part.table,
             self._columns(part),

@@ -47,7 +47,7 @@ class ThetaBlock:
         size, forces, response = integrator.system.size, parts.forces, parts.response
         H = np.zeros((0, 0)) if response is None else np.ascontiguousarray(response.H)
         self._contact, _ = points_of(CompiledParts(forces, parts.law, np.diag(H).copy()))
-        self._model = loop.Model(
+        self._model = loop.ThetaModel(
             forces.load,
             _stiffness(forces),
             parts.factors,
@@ -56,7 +56,7 @@ class ThetaBlock:
             *np.zeros((5, size)),
         )
         most = min(len(H), COMPILED_POINTS)
-        self._problem = loop.Problem(
+        self._problem = loop.ContactProblem(
             H,
             np.zeros(most, dtype=np.int64),
             np.zeros(most),
@@ -81,10 +81,10 @@ class ThetaBlock:
 
     def _run(self, part: Steps, steps: int) -> None:
         """Make up to ``steps`` steps in the loop; fewer where it does not solve a contact problem."""
-        from ._central_loop import Columns
+        from ._central_loop import LoopColumns
 
         s, balance, first, loop = self._integrator, self._balance, part.first, self._loop
-        columns = Columns(
+        columns = LoopColumns(
             first["u"], first["v_t"], first["v"], first["gap"], first["r"], first["r_t"], first["energies"], 0
         )
         terms = np.zeros(len(energy.TERMS)) if balance is None else balance.compiled().terms
@@ -96,7 +96,7 @@ class ThetaBlock:
             s.theta,
             s.forecast,
             balance is not None,
-            loop.State(s.u, s.v, s.u_before, s.v_before),
+            loop.ThetaState(s.u, s.v, s.u_before, s.v_before),
             self._model,
             self._contact,
             self._problem,

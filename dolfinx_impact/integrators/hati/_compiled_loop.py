@@ -45,7 +45,7 @@ class Link(NamedTuple):
     began: FloatArray
 
 
-class Pairs(NamedTuple):
+class FineContact(NamedTuple):
     """The contact at velocity level: L by dofs and weights, gaps at u = 0, the diagonal of L M^-1 L^T.
 
     With friction of node pairs the dofs are those of both nodes; then the tangential impulses of the last
@@ -65,7 +65,7 @@ class Pairs(NamedTuple):
     sums: FloatArray
 
 
-class State(NamedTuple):
+class FineState(NamedTuple):
     """Arrays of the explicit side that the loops advance."""
 
     u: FloatArray
@@ -75,7 +75,7 @@ class State(NamedTuple):
     multipliers: FloatArray
 
 
-class Implicit(NamedTuple):
+class ImplicitArrays(NamedTuple):
     """The implicit subdomain: ``factors`` are those of the solver, ``at`` the dofs of the pairs.
 
     Then the state u, v, a, the forces at the last coarse time, and scratch.
@@ -101,7 +101,7 @@ class Implicit(NamedTuple):
     internal_before: FloatArray
 
 
-class Columns(NamedTuple):
+class CoarseColumns(NamedTuple):
     """First columns of what goes into the table, one row a coarse step."""
 
     u: int
@@ -114,7 +114,7 @@ class Columns(NamedTuple):
 
 
 @inlined
-def _free_step(side: Side, s: State) -> None:
+def _free_step(side: Side, s: FineState) -> None:
     """``v*`` of the explicit side without interface and contact, (67) and (68)."""
     K = side.stiffness
     if K.block == 0 and side.rate == 0.0:
@@ -129,7 +129,7 @@ def _free_step(side: Side, s: State) -> None:
 
 
 @inlined
-def _glue(part: float, link: Link, s: State, kick: FloatArray, old: FloatArray, new: FloatArray) -> float:
+def _glue(part: float, link: Link, s: FineState, kick: FloatArray, old: FloatArray, new: FloatArray) -> float:
     """Multipliers ``Lambda = H^-1 r`` that keep both sides together, (71), acting on ``v``.
 
     Args:
@@ -157,7 +157,7 @@ def _glue(part: float, link: Link, s: State, kick: FloatArray, old: FloatArray, 
 
 @inlined
 def _contact(
-    c: Pairs, s: State, inverse_mass: FloatArray, gap: FloatArray, r: FloatArray, before: FloatArray
+    c: FineContact, s: FineState, inverse_mass: FloatArray, gap: FloatArray, r: FloatArray, before: FloatArray
 ) -> None:
     """Gaps, normal velocities before, and impulses (48) of all points, from the velocity without contact."""
     for k in range(gap.size):
@@ -171,7 +171,7 @@ def _contact(
 
 
 @inlined
-def _rub(c: Pairs, s: State, inverse_mass: FloatArray, r: FloatArray) -> None:
+def _friction(c: FineContact, s: FineState, inverse_mass: FloatArray, r: FloatArray) -> None:
     """Friction of node pairs by the formulas of :class:`.PairsDelassus`."""
     directions = c.dofs.shape[1] // 2
     for k in range(r.size):
@@ -194,7 +194,7 @@ def _rub(c: Pairs, s: State, inverse_mass: FloatArray, r: FloatArray) -> None:
 
 
 @inlined
-def _work(c: Pairs, r: FloatArray, v: FloatArray) -> float:
+def _work(c: FineContact, r: FloatArray, v: FloatArray) -> float:
     """Work of the impulses of a fine step with velocities v [J]."""
     total: float = shared.contact_work(c, r, r, 0, v)
     directions = c.dofs.shape[1] // 2
@@ -211,8 +211,8 @@ def fine_steps(  # type: ignore[no-untyped-def]
     h: float,
     side: Side,
     link: Link,
-    pairs: Pairs,
-    state: State,
+    pairs: FineContact,
+    state: FineState,
     r: FloatArray,
     gap: FloatArray,
     before: FloatArray,
@@ -245,7 +245,7 @@ def fine_steps(  # type: ignore[no-untyped-def]
         given = _glue((i + 1) / steps, link, state, side.kick, old, new)  # (71), (74)
         _contact(pairs, state, side.inverse_mass, gap[i], r[i], before[i])  # (47), (48)
         if pairs.r_t.size > 0:
-            _rub(pairs, state, side.inverse_mass, r[i])
+            _friction(pairs, state, side.inverse_mass, r[i])
         if follows:
             first, last = _work(pairs, r[i], v_before), _work(pairs, r[i], v)
             terms[2] = shared.energy_terms(h, state, side, damped, False, first, last, terms, powers)  # (84)
@@ -254,7 +254,7 @@ def fine_steps(  # type: ignore[no-untyped-def]
 
 @inlined
 def _free_problem(
-    h: float, beta: float, gamma: float, implicit: Implicit, amplitudes: FloatArray, new: FloatArray
+    h: float, beta: float, gamma: float, implicit: ImplicitArrays, amplitudes: FloatArray, new: FloatArray
 ) -> None:
     """The implicit side without multipliers, (61)-(64); its velocities at the pairs go into ``new``.
 
@@ -278,7 +278,7 @@ def _free_problem(
 
 @inlined
 def _constrained_problem(
-    h: float, beta: float, gamma: float, implicit: Implicit, multipliers: FloatArray
+    h: float, beta: float, gamma: float, implicit: ImplicitArrays, multipliers: FloatArray
 ) -> None:
     """The implicit side with the multipliers at the end of the coarse step, (54)."""
     s, u, v, a = implicit, implicit.u, implicit.v, implicit.a
@@ -292,7 +292,7 @@ def _constrained_problem(
 
 @inlined
 def _implicit_energies(
-    implicit: Implicit, began: FloatArray, multipliers: FloatArray, terms: FloatArray
+    implicit: ImplicitArrays, began: FloatArray, multipliers: FloatArray, terms: FloatArray
 ) -> None:
     """Energies of the implicit side after a coarse step, its part of the interface (93) with them.
 
@@ -322,10 +322,10 @@ def _implicit_energies(
 def _record(
     picked: IntArray,
     factors: FloatArray,
-    state: State,
-    implicit: Implicit,
+    state: FineState,
+    implicit: ImplicitArrays,
     step: FloatArray,
-    columns: Columns,
+    columns: CoarseColumns,
 ) -> None:
     """Displacements and velocities of the recorded rows at the coarse time; implicit dofs come last."""
     size = state.u.size
@@ -343,7 +343,7 @@ def _record(
 
 
 @inlined
-def _record_contact(gap: FloatArray, r: FloatArray, step: FloatArray, columns: Columns) -> None:
+def _record_contact(gap: FloatArray, r: FloatArray, step: FloatArray, columns: CoarseColumns) -> None:
     """The last gaps of a coarse step, and the sums of its impulses."""
     m, points = r.shape
     for k in range(points):

@@ -64,7 +64,7 @@ class FineBlock:
         )
         self.link = loop.Link(*fine.operator.rows, place[pairs], *np.zeros((2, pairs.size)))
         self.pairs = _contact(parts, loop, place)
-        self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
+        self.state = loop.FineState(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
         self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
 
     def load(self, balance: HATIBalance | None) -> None:
@@ -148,7 +148,7 @@ class HATIBlock:
         self._where = at
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
         order, *factors = implicit.factors
-        self._implicit = loop.Implicit(
+        self._implicit = loop.ImplicitArrays(
             body.mass[at],
             forces.load[at],
             np.ascontiguousarray(patterns[:, at]),
@@ -188,7 +188,7 @@ class HATIBlock:
         m, first = s.ratio, part.first
         fine_signals = _signals(self._block.amplitudes, self._block.times(steps * m))
         signals = _signals(self._amplitudes, s.t0 + (s.n + 1 + np.arange(steps)) * s.dt)
-        columns = self._loop.Columns(
+        columns = self._loop.CoarseColumns(
             *(first[name] for name in ("u", "v_t", "v", "gap", "r", "r_t", "energies"))
         )
         seen = (part.fine[name] for name in ("r", "gap", "before"))
@@ -257,12 +257,12 @@ def _contact(parts: CompiledParts, loop: Any, place: IntArray) -> Any:
     if parts.law is None:
         none, nothing = np.zeros((0, 1)), np.zeros((2, 0))
         no_points = none.astype(np.uint32), none, none[:, 0], none[:, 0]
-        return loop.Pairs(*no_points, 0.0, 0.0, True, 0.0, *nothing)
+        return loop.FineContact(*no_points, 0.0, 0.0, True, 0.0, *nothing)
     contact = parts.law.contact
     rough = contact.friction > 0 and not contact.paired
     if contact.surface is not None or rough or parts.law.at_position:
         raise NotCompiled("the contact is curved, has friction on an obstacle, or is at position level")
-    return loop.Pairs(
+    return loop.FineContact(
         place[contact.dofs],
         contact.weights,
         contact.offset,

@@ -25,7 +25,7 @@ from .implicit_side import Implicit
 from .interface import Interface
 from .split_system import Divided
 
-#: What the compiled loop over coarse steps does in the place of the scheme.
+#: Members of the scheme that the compiled loop over coarse steps replaces.
 _REPLACED = (*REPLACED, "_fine_steps", "_compiled_block", "_collect", "take_contacts")
 
 

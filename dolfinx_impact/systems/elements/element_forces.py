@@ -16,7 +16,7 @@ from ..._types import AnyArray, FloatArray, Int32Array, IntArray
 from ..element_forms import FLAGS
 from .compiler import address, compiled
 from .element import Element
-from .history import History, Points
+from .history import History, QuadraturePoints
 from .history_code import code_of
 from .law_code import MEAN_DILATATION, NODAL_PRESSURE
 from .nodal_pressure import NodalPressure
@@ -180,7 +180,7 @@ class ElementForces:
         if not any(kernel.initial.size for kernel in self._kernels):
             return None
         points = [
-            Points(part.law, kernel.initial, part.cells, part.element.places, part.element.weights)
+            QuadraturePoints(part.law, kernel.initial, part.cells, part.element.places, part.element.weights)
             for part, kernel in zip(self._parts, self._kernels)
         ]
         return History(self._mesh, points, _LANES)

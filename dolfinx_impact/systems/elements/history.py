@@ -23,7 +23,7 @@ _HELD = -1.0
 _DERIVED = ("yield_stress",)
 
 
-class Points(NamedTuple):
+class QuadraturePoints(NamedTuple):
     """Quadrature points of the owned cells of a material.
 
     Attributes:
@@ -56,7 +56,7 @@ class History:
         time: Time of the state [s].
     """
 
-    def __init__(self, mesh: dmesh.Mesh, parts: Sequence[Points], lanes: int) -> None:
+    def __init__(self, mesh: dmesh.Mesh, parts: Sequence[QuadraturePoints], lanes: int) -> None:
         self._mesh, self._parts, self._lanes = mesh, parts, lanes
         self.time = 0.0
         # Time since the state [s], negative where that is held; whether a run begins.
@@ -183,7 +183,7 @@ class History:
         """
         return [(self._parts[k].cells, self._entries(k, name)) for k in self._having(name)]
 
-    def points_with(self, name: str) -> list[Points]:
+    def points_with(self, name: str) -> list[QuadraturePoints]:
         """The points of the materials that have a variable, in the order of :meth:`values`."""
         return [self._parts[k] for k in self._having(name)]
 
@@ -256,7 +256,7 @@ class History:
         return found
 
 
-def _filled(part: Points, lanes: int) -> FloatArray:
+def _filled(part: QuadraturePoints, lanes: int) -> FloatArray:
     """The state at the start, shape (batches, points, entries, lanes), from the beginning of a line on."""
     shape = -(-part.cells.size // lanes), len(part.places), part.initial.size, lanes
     line, size = 64, int(np.prod(shape))
@@ -267,7 +267,7 @@ def _filled(part: Points, lanes: int) -> FloatArray:
     return found
 
 
-def _coordinates(mesh: dmesh.Mesh, part: Points) -> FloatArray:
+def _coordinates(mesh: dmesh.Mesh, part: QuadraturePoints) -> FloatArray:
     """Coordinates of the points of cells with straight edges, shape (cells, points, 3) [m]."""
     element = basix.create_element(basix.ElementFamily.P, mesh.basix_cell(), 1)
     shapes = np.asarray(element.tabulate(0, part.places), dtype=np.float64)[0, :, :, 0]

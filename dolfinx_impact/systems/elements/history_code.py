@@ -94,7 +94,7 @@ class HistoryCode(LawCode):
         return old, held, places
 
     def _held(self, place: int) -> int:
-        """What stands for an entry of the state that is held."""
+        """Input in the place of an entry of the state that is held."""
         return self._tape.input(-1 - place)
 
     def _changes(self, stress: list[int], variables: list[int], places: list[int]) -> str:

@@ -9,7 +9,7 @@ from support.examples import examples
 
 from dolfinx_impact import NotConverged, complementarity
 from dolfinx_impact.algebra import coulomb, projected_iteration
-from dolfinx_impact.algebra.projected_iteration import Cone, solve
+from dolfinx_impact.algebra.projected_iteration import AdmissibleImpulses, solve
 
 
 def problem(seed, p, d, coupling=0.5):
@@ -24,7 +24,7 @@ def problem(seed, p, d, coupling=0.5):
 def iterated(H, b, d, friction=0.0, bilateral=None, active=None, start=None):
     p = b.size // d
     every, none = np.ones(p, dtype=bool), np.zeros(p, dtype=bool)
-    cone = Cone(
+    cone = AdmissibleImpulses(
         every if active is None else active,
         none if bilateral is None else bilateral,
         np.full(p, float(friction)),
@@ -134,7 +134,7 @@ def test_a_dense_solution_ends_the_iteration(monkeypatch, tied):
     bilateral, friction = np.zeros(6, dtype=bool), np.full(6, 0.3)
     bilateral[3:] = tied
     friction[bilateral] = 0.0
-    cone = Cone(np.ones(6, dtype=bool), bilateral, friction)
+    cone = AdmissibleImpulses(np.ones(6, dtype=bool), bilateral, friction)
     x, sweeps = solve(
         lambda x: (H @ x.ravel()).reshape(6, 2), b.reshape(6, 2), cone, np.zeros((6, 2)), MPI.COMM_SELF
     )
