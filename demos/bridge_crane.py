@@ -22,9 +22,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh, parallel, plot, statics
-from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
-from dolfinx_impact.benchmark.cases.bridge_crane import record as crane_record
-from dolfinx_impact.benchmark.cases.bridge_crane.events import EventLog
+from dolfinx_impact.benchmark.cases import bridge_crane as crane
 from dolfinx_impact.plot import frames
 
 h, t_end, sample = 1e-5, 1.0, 1e-3  # [s]
@@ -39,7 +37,7 @@ pictures_of_film = int(sys.argv[2]) if len(sys.argv) > 2 else 91
 
 # %%
 named = mesh.read(mesh.package_mesh("crane.geo"), parameters={"trolley": 4.0})
-ground = crane_record.record()  # di.signals.read takes PEER's .AT2 files and .csv
+ground = crane.ground_acceleration()  # di.signals.read takes PEER's .AT2 files and .csv
 sections = {part: crane.SECTIONS[beams] for beams, parts in crane.BEAMS.items() for part in parts}
 
 
@@ -98,7 +96,7 @@ def shake(ratio):
     """The crane from rest to t_end: a sample every millisecond, and the landings of the wheels."""
     hati = di.HATI(explicit, implicit, h, wheels(explicit, gap0), ratio=ratio)
     hati.start(u0, 0.0)
-    log = EventLog(hati)
+    log = crane.EventLog(hati)
     observers = log.observers() if ratio > 1 else []
     run = di.simulate(
         hati, t_end=t_end, record=all_nodes(hati), observers=observers, every=round(sample / hati.dt)
@@ -287,3 +285,10 @@ for each in (run, same_step):
     assert each["gap"].min() > -1e-5
 assert abs(reactions.sum() - 10 * crane.MASSES["trolley"]) < 1e-5
 assert all(closing > 0 for _, _, _, closing, _ in flights)
+
+# %% [markdown]
+# ## The result, and what to try next
+# The axle at x = 3 m flies for 90 ms, 9.07 mm high, and each of its wheels comes down at 0.65 m/s with 11.2
+# N s. Implicit steps ten times as large take 215 J at the interface, where equal ones take 2 J, of 682 J
+# that the crane has at most. To try next: `shake(5)`, with less of that loss, or `{"trolley": 0.0}`, the
+# trolley in the middle, whose axles have equal supports.

@@ -22,8 +22,7 @@ import numpy as np
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import mesh, parallel, plot
-from dolfinx_impact.algebra import complementarity
+from dolfinx_impact import complementarity, mesh, parallel, plot
 
 E, rho, length, area, gap, speed = 2.1e11, 7847.0, 0.254, 0.645e-3, 2e-4, 5.0
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/by_hand")
@@ -76,3 +75,10 @@ if MPI.COMM_WORLD.rank == 0:
     print(f"difference of the two, of the gap   {difference:.1e}")
 plot.history(folder / "history.png", {"CD-Lagrange": run}, title="Contact node of the bar, towards the wall")
 assert difference < 1e-10
+
+# %% [markdown]
+# ## The result, and what to try next
+# The hand-written loop and `CDLagrange` give the same history to the last bit, and the impulse of 12.7392 N
+# s is the change of momentum in all printed digits. It is 0.9 % below the $2 m v_0$ = 12.8557 N s of the
+# exact solution, since the mass of the contact node loses its velocity with $e = 0$. To try next: 200
+# elements and 1744 steps for 50 and 436, which give 12.8119 N s.

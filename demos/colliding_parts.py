@@ -230,3 +230,10 @@ assert drift[:3].max() < 1e-12 and drift[3:].max() < 1e-2
 assert energy.max() <= (1 + 1e-12) * energy[0] and 0.3 < energy[-1] / energy[0] < 0.95
 assert np.abs(run["residual"]).max() < 1e-12 * energy[0]
 assert final_gap > 0 and loaded[-1] < run.steps - 10 and leaving > 0
+
+# %% [markdown]
+# ## The result, and what to try next
+# The rings hit each other at 8 m/s and leave at 2.96 m/s, with 68 % of the energy, vibrations counted;
+# friction and the impacts of nodes take the rest. The linear momentum is conserved to 6e-15, the angular
+# one to 6e-4, and points that stick have only 4 % of the impulse of 0.687 N s. To try next: `friction =
+# 0.0`, without any tangential impulse, or `--cells 10`, finer rings.

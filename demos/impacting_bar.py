@@ -139,3 +139,10 @@ if MPI.COMM_WORLD.rank == 0:
 for name in runs:
     assert abs(table[name]["impulse / (2 m v0)"][0] - 1.0) < 0.03
     assert table[name]["balance residual / initial"][0] < 1e-11
+
+# %% [markdown]
+# ## The result, and what to try next
+# Both schemes transmit 98 % of the impulse of a slender bar and release it within 3 µs of the exact time.
+# The rebound is 4.80 and 4.81 m/s for 5 m/s: lateral inertia leaves energy in vibrations, and $e = 0$ takes
+# 0.16 and 0.14 J of 16.07 J. To try next: `nu = 0.0`, without dispersion, where the impulses are 99.1 and
+# 99.5 % and the rebounds 4.91 and 4.95 m/s.

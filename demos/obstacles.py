@@ -285,3 +285,10 @@ if rank == 0:
 for row in table.values():
     assert row["momentum"] < 1e-13 and row["residual"] < 1e-13 and row["cone"] < 1e-16
     assert row["depth"] <= 1.5 * row["approach"]
+
+# %% [markdown]
+# ## The result, and what to try next
+# The impulses lie between 2.51 N s on the rising plane and 3.85 N s in the corner, and momentum, energy
+# balance and Coulomb's cone are kept to round-off on every shape. Nodes penetrate by 0.1 mm at most, but
+# for 0.57 mm on the torus, about as much as one approaches in a step. To try next: `courant = 0.25`, half
+# the step, or `friction = 0.0`.

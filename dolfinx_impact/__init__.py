@@ -56,6 +56,7 @@ from . import (
     exact,
     materials,
     mesh,
+    output,
     parallel,
     plot,
     signals,
@@ -116,9 +117,13 @@ from .materials import (
     Voce,
 )
 from .mesh import NamedMesh, named
+from .output.contact_force import ContactForce
 from .output.fields import FieldWriter
 from .output.observer import Observer
+from .output.peak_stress import PeakStress
+from .output.permanent_set import PermanentSet
 from .output.result import Result
+from .output.rigid_part import rigid_motion
 from .output.stress import VonMises
 from .simulation import Interrupted, checkpoint, simulate
 from .simulation.checkpoint import Checkpoint
@@ -141,6 +146,7 @@ __all__ = [
     "Checkpoint",
     "Cone",
     "Contact",
+    "ContactForce",
     "Cylinder",
     "DofBound",
     "EnergyBalance",
@@ -169,6 +175,8 @@ __all__ = [
     "Observer",
     "ObstacleContact",
     "PaoliSchatzman",
+    "PeakStress",
+    "PermanentSet",
     "Plane",
     "PointMasses",
     "Result",
@@ -200,8 +208,10 @@ __all__ = [
     "mesh",
     "named",
     "obstacles",
+    "output",
     "parallel",
     "plot",
+    "rigid_motion",
     "signals",
     "simulate",
     "statics",

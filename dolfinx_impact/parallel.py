@@ -1,10 +1,11 @@
-"""Collective errors, reductions and gathers."""
+"""Collective errors, reductions and gathers; command lines of programs under ``mpirun``."""
 
 from __future__ import annotations
 
+import argparse
 import pickle
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from mpi4py import MPI
@@ -78,3 +79,20 @@ def gather_rows(comm: MPI.Comm, local: FloatArray, axis: int = 0) -> FloatArray:
     if comm.size == 1:
         return np.asarray(local)
     return np.concatenate(comm.allgather(np.ascontiguousarray(local)), axis=axis)
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser of the command line of a program that runs on several ranks: each of them parses the same.
+
+    Help is printed by rank 0 alone. Bad input is a ValueError on every rank, not an exit: the program says it
+    once and ends, as for bad input that it finds itself.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a ValueError with the message."""
+        raise ValueError(message)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help on rank 0."""
+        if MPI.COMM_WORLD.rank == 0:
+            super().print_help(file)

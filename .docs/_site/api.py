@@ -26,18 +26,22 @@ PAGES = (
     "algebra",
     "signals",
     "parallel",
+    "benchmark",
 )
 _PACKAGE = "dolfinx_impact"
-#: Of these the page has what the package exports, not what its modules share among themselves.
-_EXPORTS_ONLY = ("plot",)
+#: Pages of what some modules export for scripts, not of what all modules share among themselves.
+_EXPORTS_ONLY = {
+    "plot": ("plot", "plot.frames"),
+    "benchmark": ("benchmark", "benchmark.report", "benchmark.cases.bridge_crane", "benchmark.run_log"),
+}
 
 
 def modules(page: str) -> list[ModuleType]:
     """The modules of a page, packages before what is in them, without those with an underscore."""
+    if page in _EXPORTS_ONLY:
+        return [importlib.import_module(f"{_PACKAGE}.{name}") for name in _EXPORTS_ONLY[page]]
     top = importlib.import_module(f"{_PACKAGE}.{page}")
     found = [top]
-    if page in _EXPORTS_ONLY:
-        return found
     for each in pkgutil.walk_packages(getattr(top, "__path__", ()), f"{top.__name__}."):
         if not any(part.startswith("_") for part in each.name.split(".")):
             found.append(importlib.import_module(each.name))

@@ -93,6 +93,27 @@ def load(path: str | Path, integrator: Integrator) -> None:
         stored.resume(integrator)
 
 
+def refuse_other(path: str | Path, about: Mapping[str, Any]) -> None:
+    """Raise unless a file has these entries ``about``, for options of a script. Collective.
+
+    Args:
+        path: The file, of a run or a scheme that was stored with ``about``.
+        about: The entries by name.
+
+    Raises:
+        FileNotFoundError: The file does not exist.
+        ValueError: Not a checkpoint of this format; an entry that is another one, or missing.
+    """
+    with Stored(path) as stored:
+        earlier = stored.about.get("about", {})
+    for name, value in about.items():
+        if earlier.get(name) != value:
+            raise ValueError(
+                f"{str(path)!r} is a checkpoint of another run: its {name} is {earlier.get(name)}, "
+                f"not {value}"
+            )
+
+
 class Writer:
     """Writes arrays one by one into a new checkpoint, which replaces an earlier one if there is no error.
 

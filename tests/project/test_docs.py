@@ -15,6 +15,8 @@ from support.paths import ROOT
 
 import dolfinx_impact as di
 from dolfinx_impact import exact
+from dolfinx_impact.benchmark import report
+from dolfinx_impact.benchmark.cases import bridge_crane
 from dolfinx_impact.benchmark.speed import solids
 from dolfinx_impact.integrators.catalogue import CLASSES, table
 
@@ -267,7 +269,7 @@ def test_every_public_name_is_on_a_page_of_the_reference():
 def test_names_of_public_modules_are_on_their_pages():
     api = part_of_the_site("api")
     text = "".join(api.reference(page) for page in api.PAGES)
-    for module in (di.materials, di.mesh, di.obstacles, di.plot, di.exact):
+    for module in (di.materials, di.mesh, di.obstacles, di.output, di.plot, di.exact, report, bridge_crane):
         for name in module.__all__:
             thing = getattr(module, name)
             path = name if name in di.__all__ else f"{module.__name__.removeprefix('dolfinx_impact.')}.{name}"

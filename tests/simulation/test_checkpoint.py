@@ -409,6 +409,24 @@ def test_constants_of_own_schemes_are_compared(options, constant, shared_path):
 
 
 @pytest.mark.mpi
+def test_entries_of_a_script_are_compared(shared_path):
+    """Options that decide the run, but are not seen in the model, stand in the file."""
+    scheme, v0 = rubber()
+    scheme.start(0.0, v0)
+    checkpoint.save(shared_path / "state", scheme, about={"size": 0.1, "names": ["a", "b"], "end": None})
+    checkpoint.refuse_other(shared_path / "state", {"size": 0.1, "names": ["a", "b"], "end": None})
+    checkpoint.refuse_other(shared_path / "state", {})
+    for about, message in (
+        ({"end": None, "size": 0.2}, "state' is a checkpoint of another run: its size is 0.1, not 0.2"),
+        ({"angle": 30.0}, "its angle is None, not 30.0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            checkpoint.refuse_other(shared_path / "state", about)
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint"):
+        checkpoint.refuse_other(shared_path / "none", {})
+
+
+@pytest.mark.mpi
 def test_damaged_files(shared_path):
     path = shared_path / "run"
     kept(rubber, path, at=30, steps=31)

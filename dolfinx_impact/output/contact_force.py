@@ -1,0 +1,137 @@
+"""Resultant contact force on a body: the impulse of every step, mean forces, phases of contact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import AnyArray, FloatArray
+from ..arguments import number
+from ..integrators.base import Integrator
+from ..integrators.contact_impulses import add_nodal_impulses
+from .observer import Observer
+
+
+class ImpulseHistory(NamedTuple):
+    """Resultant contact impulses of all steps.
+
+    Attributes:
+        t: Times at the ends of the steps, shape (n,) [s].
+        impulses: Impulse of each step on the body, by direction, shape (n, d) [N s].
+    """
+
+    t: FloatArray
+    impulses: FloatArray
+
+    def mean_forces(self, window: float) -> FloatArray:
+        """Means of the force over ``[t, t + window]``, shape (n, d) [N].
+
+        Forces of single steps depend on mesh and time step; a mean over what an impact lasts at least, such
+        as a tenth of the time in which a wave crosses the body, does not.
+
+        Args:
+            window: Time [s], positive.
+
+        Raises:
+            ValueError: A window that is not positive.
+        """
+        number("window", window, "be positive [s]", above=0.0)
+        sums = np.vstack([np.zeros(self.impulses.shape[1]), np.cumsum(self.impulses, axis=0)])
+        last = np.searchsorted(self.t, self.t + window, side="right")
+        forces: FloatArray = np.divide(sums[last] - sums[:-1], window)
+        return forces
+
+    def peak_force(self, window: float) -> tuple[float, float]:
+        """Largest of :meth:`mean_forces` [N], and the time in the middle of its window [s]."""
+        size = np.linalg.norm(self.mean_forces(window), axis=1)
+        return float(size.max()), float(self.t[size.argmax()] + window / 2)
+
+    def phases(self, apart: float) -> FloatArray:
+        """First and last times with an impulse of each phase of contact, shape (m, 2) [s].
+
+        Args:
+            apart: Time without an impulse after which a phase is over [s].
+        """
+        hits = self.t[np.any(self.impulses != 0.0, axis=1)]
+        ends = np.flatnonzero(np.diff(hits) > apart)
+        if not hits.size:
+            return np.zeros((0, 2))
+        return np.column_stack([hits[np.append(0, ends + 1)], hits[np.append(ends, hits.size - 1)]])
+
+
+class ContactForce(Observer):
+    """Observer that sums the impulses of all contact points in every step of a run.
+
+    A history has impulses point by point, as sums since its previous sample: this has their resultant
+    at full resolution, friction and the impulses of a change of the time step included. It is part of
+    checkpoints. Where the surfaces in contact belong to the same body, both sides count, and there is no
+    resultant.
+    """
+
+    needs_energies = False
+
+    def __init__(self) -> None:
+        self._rows: list[FloatArray] = []
+        self._integrator: Integrator | None = None
+        self._resumed = False
+
+    def begin(self, integrator: Integrator) -> None:
+        """Prepare, with the impulses at the start of a run that continues no other.
+
+        Raises:
+            ValueError: A run without contact.
+        """
+        if integrator.contact is None:
+            raise ValueError("a run without contact has no contact force: leave the observer out")
+        self._integrator, self._dt = integrator, integrator.dt
+        self._block = int(getattr(integrator.contact.system, "block", 1))
+        self._impulses = np.zeros(integrator.contact.loaded.dofs.shape)
+        if self._resumed and integrator.system.comm.rank > 0:  # rank 0 has the sums
+            self._rows = [each * np.append(1.0, np.zeros(self._block)) for each in self._rows]
+        self._resumed = False
+        if not self._rows:
+            self._rows.append(np.zeros(1 + self._block))
+            self._rows[0][0] = integrator.t
+            if integrator.n == 0:
+                self._add(integrator)
+
+    def __call__(self, integrator: Integrator) -> None:
+        """Sum the impulses of a step. Collective."""
+        self._rows.append(np.zeros(1 + self._block))
+        self._rows[-1][0] = integrator.t
+        self._add(integrator)
+
+    def _add(self, integrator: Integrator) -> None:
+        """Add the impulses of the step, and those of a change of the step before, by direction."""
+        contact, impulses = integrator.contact, self._impulses
+        assert contact is not None
+        impulses[:] = 0.0
+        add_nodal_impulses(integrator, impulses)
+        if integrator.dt != self._dt and hasattr(integrator, "r_change"):
+            change: Any = integrator
+            contact.add_nodal_impulses(change.r_change, change.r_t_change, impulses)
+        self._dt = integrator.dt
+        directions = contact.loaded.dofs.ravel() % self._block
+        self._rows[-1][1:] += np.bincount(directions, impulses.ravel(), self._block)
+
+    def history(self) -> ImpulseHistory:
+        """The impulses so far, of all ranks. Collective.
+
+        Raises:
+            RuntimeError: Before a run.
+        """
+        if self._integrator is None:
+            raise RuntimeError("the observer has seen no run")
+        here = np.array(self._rows)
+        impulses: FloatArray = self._integrator.system.comm.allreduce(here[:, 1:])
+        return ImpulseHistory(here[:, 0], impulses)
+
+    def state(self) -> dict[str, AnyArray]:
+        """Times and impulses for a checkpoint. Collective."""
+        return {"steps": np.column_stack(self.history())}
+
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
+        """Restore a state."""
+        self._rows, self._resumed = list(np.array(state["steps"])), True

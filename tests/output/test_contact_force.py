@@ -1,0 +1,116 @@
+"""Resultants of contact impulses against momentum, mean forces and phases against closed forms."""
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+from support.blocks import dropped
+from support.restarts import go_on, rubber, whole
+
+import dolfinx_impact as di
+from dolfinx_impact.output import ImpulseHistory
+
+COMM = MPI.COMM_WORLD
+
+
+def momentum(s):
+    """Momentum of the lumped masses at the time of the velocities of the scheme [N s]."""
+    body = s.system
+    return COMM.allreduce((body.mass * s.v[: body.owned]).reshape(-1, body.block).sum(axis=0))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("cell", ["triangle", "tetrahedron"])
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_impulses_are_the_change_of_momentum(cell, friction):
+    """Nothing else acts on the block; the history has samples every 7 steps only."""
+    s, force = dropped(cell, friction=friction), di.ContactForce()
+    before = s.system.total_mass * np.array([3.0, *[0.0] * (s.system.block - 2), -20.0])
+    run = di.simulate(s, t_end=200 * s.dt, every=7, observers=[force], progress=False)
+    history = force.history()
+    assert history.t == pytest.approx(s.dt * np.arange(201), rel=1e-12)
+    scale = np.abs(before).max()
+    assert history.impulses.sum(axis=0) == pytest.approx(momentum(s) - before, abs=1e-12 * scale)
+    assert history.impulses[:, -1].sum() == pytest.approx(run["r"].sum(), rel=1e-12)
+    assert np.abs(history.impulses[:, 0]).max() > 1e-3 * scale if friction else True
+    assert history.impulses[:, -1].min() >= 0.0 < history.impulses[:, -1].max()
+
+
+def test_impulses_of_changes_of_the_step_count():
+    """The step changes while the block is on the floor: the momentum has the impulses of that too."""
+    s, force = dropped("triangle", friction=0.0), di.ContactForce()
+    first, mass, changes = s.dt, s.system.total_mass, 0.0
+    force.begin(s)
+    for n in range(1, 60):
+        if n % 3 == 0:
+            s.change_step((0.7 if n % 2 else 1.0) * first)
+            changes += s.r_change.sum()
+        s.step()
+        force(s)
+    assert abs(changes) > 1e-3 * mass
+    given = force.history().impulses[:, 1].sum()
+    assert momentum(s)[1] == pytest.approx(given - 20.0 * mass, abs=1e-12 * 20.0 * mass)
+
+
+@pytest.mark.mpi
+def test_a_resumed_run_has_all_impulses(shared_path):
+    """Those before the checkpoint come from its file, and count once."""
+    one, first, second = (di.ContactForce() for _ in range(3))
+    whole(rubber, observers=[one])
+    scheme, v0 = rubber()
+    scheme.start(0.0, v0)
+    stored = di.Checkpoint(shared_path / "run", every=60)
+    di.simulate(scheme, t_end=60 * scheme.dt, observers=[first], checkpoint=stored, progress=False)
+    go_on(rubber, shared_path / "run", observers=[second])
+    expected, history = one.history(), second.history()
+    assert history.t == pytest.approx(expected.t, rel=1e-14)
+    scale = np.abs(expected.impulses).max()
+    assert scale > 0 and history.impulses == pytest.approx(expected.impulses, abs=1e-12 * scale)
+
+
+def test_mean_forces_of_equal_impulses():
+    """A force of 3 N along x between 1 and 2 s, in steps of 10 ms, as impulses at their ends."""
+    t = 0.01 * np.arange(301)
+    impulses = np.zeros((301, 2))
+    impulses[(t > 1.0 + 1e-9) & (t < 2.0 + 1e-9), 0] = 0.03
+    history = ImpulseHistory(t, impulses)
+    forces = history.mean_forces(0.2 - 1e-9)
+    inside = (t > 1.0 + 1e-9) & (t < 1.8)
+    assert forces[inside] == pytest.approx(np.broadcast_to([3.0, 0.0], forces[inside].shape), rel=1e-6)
+    assert not forces[t < 0.79].any() and not forces[t > 2.0 + 1e-9].any()
+    size, when = history.peak_force(0.2 - 1e-9)
+    assert size == pytest.approx(3.0, rel=1e-6) and 1.0 < when < 2.0
+    with pytest.raises(ValueError, match=r"window must be positive \[s\], but is 0"):
+        history.mean_forces(0.0)
+
+
+def test_the_peak_is_where_the_impulse_is():
+    t, impulses = 0.1 * np.arange(11), np.zeros((11, 3))
+    impulses[7] = [0.0, 3.0, -4.0]
+    size, when = ImpulseHistory(t, impulses).peak_force(0.05)
+    assert size == pytest.approx(5.0 / 0.05, rel=1e-12) and when == pytest.approx(0.725, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "hits, apart, phases",
+    [
+        ([], 1.0, np.zeros((0, 2))),
+        ([4], 1.0, [[4, 4]]),
+        ([0, 1, 2, 5, 9], 1.0, [[0, 2], [5, 5], [9, 9]]),
+        ([0, 1, 2, 5, 9], 3.0, [[0, 5], [9, 9]]),
+        ([0, 1, 2, 5, 9], 4.0, [[0, 9]]),
+    ],
+)
+def test_phases(hits, apart, phases):
+    """A phase ends where more than so long a time passes without an impulse."""
+    impulses = np.zeros((10, 2))
+    impulses[hits, 1] = 1.0
+    found = ImpulseHistory(np.arange(10.0), impulses).phases(apart)
+    assert found.shape == (len(phases), 2) and np.array_equal(found, phases)
+
+
+def test_a_run_without_contact_is_refused():
+    s, force = dropped(contact=False), di.ContactForce()
+    with pytest.raises(ValueError, match="without contact has no contact force"):
+        di.simulate(s, t_end=s.dt, observers=[force], progress=False)
+    with pytest.raises(RuntimeError, match="has seen no run"):
+        force.history()
