@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import parallel
 from ..algebra.operators import SparseRows
@@ -17,10 +18,11 @@ from ..output.result import Result
 from ..simulation.loop import simulate
 from ..simulation.step_control import StepControl
 from .run_log import RunLog
-from .verdict import Verdict
+from .verdict import Verdict as Verdict  # cases import it from here
 
 Values = Mapping[str, Any]  #: Parameters of a run by name.
 Results = dict[str, Any]  #: Measured numbers of a run by name.
+Verdicts = Iterable[Verdict]
 Judged = tuple[Results, list[Verdict]]
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
@@ -56,6 +58,14 @@ def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
     return Verdict.below("the energy balance closes", residual, limit * max(1.0, (steps / 1e6) ** 0.5))
 
 
+def vertical(body: Any, places: ArrayLike, labels: Sequence[str]) -> SparseRows:
+    """The displacements along z of the nodes at places, shape (n, 3) [m], in their order."""
+    apart = np.asarray(places)[:, None] - body.x[: body.owned // body.block]
+    which, nodes = np.nonzero(np.linalg.norm(apart, axis=2) < 1e-8 * body.length)
+    dofs = (body.block * nodes + 2)[:, None]
+    return SparseRows(dofs, np.ones(dofs.shape), which[:, None], [labels[k] for k in which])
+
+
 def run_end(integrator: Integrator, t_end: float) -> float:
     """The end of a run [s], at least one step after its start."""
     one = integrator.t0 + integrator.dt
@@ -64,12 +74,13 @@ def run_end(integrator: Integrator, t_end: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Setup:
-    """System and contact of a case for a scheme; subclasses have more for their measurements."""
+    """System and contact of a case for a scheme; a subclass may have more for measurements."""
 
     system: Any  #: The system, or the explicit and the implicit part of a divided one.
     contact: Any = None  #: Its contact, a list of contacts, or None.
     record: SparseRows | None = None  #: The recorded displacements; none by default.
     critical: float | None = None  #: Critical step of central differences [s]; None: the system knows it.
+    beside: Any = None  #: What measurements of the case need besides.
 
     @property
     def body(self) -> Any:
@@ -91,33 +102,20 @@ class Ended(NamedTuple):
 
 
 class Case:
-    """A case of the benchmark. A subclass has the attributes below and overrides what differs.
+    """A case of the benchmark. A subclass has the first three attributes and overrides what differs."""
 
-    Attributes:
-        parameters: Its parameters by name.
-        schemes: Names of the schemes it runs with.
-        about: The motion and its purpose, in a sentence or two.
-        amplifies_rounding: Whether long runs differ in whole cycles where roundings differ.
-        defaults: Parameters of schemes with another default here.
-        courants: Courant numbers of explicit and of other schemes, where the parameter has no default.
-        no_critical_step: Why ``courant`` is refused; empty where the system has a critical step.
-        follows: Whether the step follows the critical one, unless ``h`` is given.
-        balance: The result that is the largest residual of the energy balance.
-        balance_limits: Its bounds for explicit and for other schemes: round-off.
-        log_type: The log of every step.
-    """
-
-    parameters: Mapping[str, Option]
-    schemes: tuple[str, ...]
-    about: str
-    amplifies_rounding: bool = False
-    defaults: Values = {}
+    parameters: Mapping[str, Option]  #: By name.
+    schemes: tuple[str, ...]  #: Names of those it runs with.
+    about: str  #: The motion and its purpose, in a sentence or two.
+    amplifies_rounding: bool = False  #: Whether long runs differ in whole cycles where roundings differ.
+    defaults: Values = {}  #: Parameters of schemes with another default here.
+    #: Courant numbers of explicit and of other schemes, where the parameter has no default.
     courants: tuple[float, float] = (1.0, 1.0)
-    no_critical_step: str = ""
-    follows: bool = False
-    balance: str = "balance_residual"
-    balance_limits: tuple[float, float] = (1e-12, 1e-11)
-    log_type: type[RunLog] = RunLog
+    no_critical_step: str = ""  #: Why ``courant`` is refused; empty where the system has a critical step.
+    follows: bool = False  #: Whether the step follows the critical one, unless ``h`` is given.
+    balance: str = "balance_residual"  #: The result that is the largest residual of the energy balance.
+    balance_limits: tuple[float, float] = (1e-12, 1e-11)  #: For explicit and for other schemes: round-off.
+    log_type: type[RunLog] = RunLog  #: The log of every step.
 
     def __init__(self) -> None:
         options = dict(self.parameters)
@@ -161,11 +159,11 @@ class Case:
         """The numbers of a run. Collective."""
         return {}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Verdicts that a run decides, besides that on the energy balance. Collective."""
         return []
 
-    def study(self, problem: Problem) -> list[Verdict]:
+    def study(self, problem: Problem) -> Verdicts:
         """Verdicts that take further runs. Collective."""
         return []
 
@@ -177,10 +175,6 @@ class Case:
         """The recorded displacements. Collective."""
         known: SparseRows | None = setup.record
         return setup.body.rows(np.zeros(0, dtype=np.int32)) if known is None else known  # type: ignore[no-any-return]
-
-    def files(self, log: Any) -> Mapping[str, Callable[[], bytes]]:
-        """Contents of further files by name; made after :meth:`measure`, on one rank."""
-        return {}
 
     def dofs(self, setup: Any) -> int:
         """Number of dofs of all ranks. Collective."""
@@ -222,10 +216,9 @@ class Case:
     def judge(self, run: Ended) -> list[Verdict]:
         """The verdict on the energy balance, where the scheme has one, and those of the case. Collective."""
         if not run.result.balance:
-            return self.verdicts(run)
-        limit = self.balance_limit(run)
-        closes = balance_verdict(run.results[self.balance], limit, run.result.steps)
-        return [closes, *self.verdicts(run)]
+            return list(self.verdicts(run))
+        balance = run.results[self.balance], self.balance_limit(run), run.result.steps
+        return [balance_verdict(*balance), *self.verdicts(run)]
 
     def check(self, p: Values) -> None:
         """Raise a ValueError unless all values are in their intervals, or among those allowed."""
@@ -252,38 +245,27 @@ class Case:
         return float(scheme.critical_ratio(body) * known)
 
 
+@dataclass(eq=False, repr=False)
 class Problem:
-    """A case made ready for a scheme, started. Collective.
+    """A case made ready for a scheme, started. Collective, as its methods."""
 
-    Attributes:
-        case, scheme: The case, and the name of the scheme.
-        given, p, setup, integrator, log: See :class:`Ended`.
-        critical: Critical time step of the scheme [s]; inf where there is none.
-        t_end: End time [s], at least one step after the start.
-        record: The recorded displacements.
-        dofs: Number of dofs of all ranks.
-        adapt: How the step follows the critical one; None where it is fixed.
-        files: Contents of further files, by name; called after :meth:`judge`, on one rank.
-    """
+    case: Case
+    scheme: str  #: Name of the scheme.
+    given: Values  #: Parameters as they were given.
+    p: dict[str, Any]  #: Parameters with what the case decided.
+    setup: Any
+    integrator: Integrator
+    critical: float  #: Critical time step of the scheme [s]; inf where there is none.
 
-    def __init__(
-        self,
-        case: Case,
-        scheme: str,
-        given: Values,
-        p: dict[str, Any],
-        setup: Any,
-        integrator: Integrator,
-        critical: float,
-    ) -> None:
-        self.case, self.scheme, self.given, self.p = case, scheme, given, p
-        self.setup, self.integrator, self.critical = setup, integrator, critical
-        self.log: Any = case.log(integrator, setup, p)
-        self.t_end = run_end(integrator, p["t_end"])
-        self.record, self.dofs = case.record(integrator, setup, p), case.dofs(setup)
-        follows = case.follows and given["h"] is None
-        self.adapt = StepControl(safety=given["courant"]) if follows else None
-        self.files = case.files(self.log)
+    def __post_init__(self) -> None:
+        case, p, about = self.case, self.p, (self.integrator, self.setup, self.p)
+        self.log: Any = case.log(*about)
+        self.t_end = run_end(self.integrator, p["t_end"])  #: End time [s], at least a step after the start.
+        self.record, self.dofs = case.record(*about), case.dofs(self.setup)
+        follows = case.follows and self.given["h"] is None
+        #: How the step follows the critical one; None where it is fixed.
+        self.adapt = StepControl(safety=self.given["courant"]) if follows else None
+        self.files = self.log.files()  #: Contents of further files by name; called after :meth:`judge`.
 
     def observers(self) -> list[ObserverLike]:
         """The observers of the run."""
@@ -313,4 +295,4 @@ class Problem:
 
     def study(self) -> list[Verdict]:
         """Verdicts that take further runs. Collective."""
-        return self.case.study(self)
+        return list(self.case.study(self))

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..integrators import Integrator
 
 
-def norm35(found: ArrayLike, true: ArrayLike) -> float:
+def norm35(given: ArrayLike, true: ArrayLike) -> float:
     """``sum |f_i - f(t_i)| / sum |f(t_i)|``, (35) there; shapes (n,), or (n, k) for vectors (Euclidean)."""
-    f, reference = (np.asarray(x, dtype=np.float64).reshape(len(np.atleast_1d(x)), -1) for x in (found, true))
+    f, reference = (np.asarray(x, dtype=np.float64).reshape(len(np.atleast_1d(x)), -1) for x in (given, true))
     return float(np.linalg.norm(f - reference, axis=1).sum() / np.linalg.norm(reference, axis=1).sum())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -132,8 +132,12 @@ class RunLog(Observer):
         self.deepest = max(0.0, float(-self._comm.allreduce(self._gap, op=MPI.MIN)))
 
     def numbers(self, *names: str) -> dict[str, Any]:
-        """Attributes of these names and the penetration, after :meth:`close`."""
-        return {**{name: getattr(self, name) for name in names}, "penetration_max": self.deepest}
+        """Attributes of these names, by default of the contact, and the penetration; after :meth:`close`."""
+        return {**{name: getattr(self, name) for name in names or CONTACT}, "penetration_max": self.deepest}
+
+    def files(self) -> Mapping[str, Callable[[], bytes]]:
+        """Contents of further files by name; made after :meth:`close`, on one rank."""
+        return {}
 
     def relative_residual(self) -> float:
         """Largest residual of the balance over the largest energy, every step counted."""

@@ -125,7 +125,7 @@ def test_the_tip_is_known_for_one_ratio_of_force_and_modulus():
         result={"u": np.array([[1.0, 2.0]]), "external": np.array([1.0]), "kinetic": np.array([0.0])},
     )
     case, expected = cook_membrane.CookMembrane(), {"tip": 2.0, "tip_sideways": 1.0, "kinetic_left": 0.0}
-    assert case.measure(run) == expected and case.verdicts(run) == []
+    assert case.measure(run) == expected and list(case.verdicts(run)) == []
 
 
 @pytest.mark.nightly

@@ -58,9 +58,11 @@ def test_known_numbers_are_those_of_the_default_bar():
     assert taylor_bar.known(p) == taylor_bar.Known(7.29, 21.48, 4.0)
     assert taylor_bar.known({**p, "size": 3e-4}) is None and taylor_bar.known({**p, "v0": 200.0}) is None
     found = {"face_radius": 7.2e-3, "length_end": 21.4e-3, "plastic_work": 99.0, "energy_start": 100.0}
-    held = taylor_bar.beside(found, {**p, "wall": "fixed"}, taylor_bar.Known(7.16, 21.43, 3.2))
+    held = list(taylor_bar.beside(found, {**p, "wall": "fixed"}, taylor_bar.Known(7.16, 21.43, 3.2)))
     assert len(held) == 4 and all(v.reproduced for v in held)
-    off = taylor_bar.beside({**found, "face_radius": 7.0e-3, "plastic_work": 90.0}, p, taylor_bar.known(p))
+    off = list(
+        taylor_bar.beside({**found, "face_radius": 7.0e-3, "plastic_work": 90.0}, p, taylor_bar.known(p))
+    )
     assert [v.reproduced for v in off] == [False, True, False]
 
 

@@ -10,7 +10,7 @@ from support import cases
 
 from dolfinx_impact import HATI
 from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark.cases.pin_drop import model
+from dolfinx_impact.benchmark.cases.pin_drop import case
 from dolfinx_impact.benchmark.speed import hati
 from dolfinx_impact.benchmark.speed.main import TABLE
 
@@ -30,21 +30,21 @@ def run(scheme, folder, **changes):
 def test_mesh():
     """Layers that grow by one factor fill the pin; masses are those of boxes; the interface is its top."""
     p = parameters()
-    heights = model.layers(p)
+    heights = case.layers(p)
     steps = np.diff(heights)
     assert (
         heights[0] == pytest.approx(-p["pin"]) and heights[-1] == 0.0 and steps[0] == pytest.approx(p["tip"])
     )
     assert steps[1:] / steps[:-1] == pytest.approx(steps[1] / steps[0], rel=1e-9)
-    pin, beam = model.bodies(p, divided=True)
-    (whole,) = model.bodies(p, divided=False)
+    pin, beam = case.bodies(p, divided=True)
+    (whole,) = case.bodies(p, divided=False)
     assert pin.total_mass == pytest.approx(p["rho"] * p["width"] * p["side"] / 2 * p["pin"], rel=1e-12)
     assert beam.total_mass == pytest.approx(p["rho"] * p["length"] * p["side"] ** 2, rel=1e-12)
     assert whole.total_mass == pytest.approx(pin.total_mass + beam.total_mass, rel=1e-12)
-    s = HATI(pin, beam, 0.9 * pin.critical_time_step(), model.floor(pin, p), ratio=3)
+    s = HATI(pin, beam, 0.9 * pin.critical_time_step(), case.floor(pin, p), ratio=3)
     assert s.interface.total == 27 and s.contact.total == 9
     assert pin.critical_time_step() < 0.5 * beam.critical_time_step()
-    assert model.rows(s, p).sorted_labels(MPI.COMM_WORLD) == list(model.LABELS)
+    assert case.rows(s, p).sorted_labels(MPI.COMM_WORLD) == list(case.LABELS)
 
 
 @pytest.mark.mpi

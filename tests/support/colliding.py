@@ -7,7 +7,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark.cases.surfaces.rings import disc
+from dolfinx_impact.benchmark.boxes import disc
 
 COMM = MPI.COMM_WORLD
 

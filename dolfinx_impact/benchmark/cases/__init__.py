@@ -19,17 +19,15 @@ from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .solid_crane.case import SolidCraneCase
 from .solids.cube_drop import CubeDrop
 from .solids.free_flight import FreeFlight
-from .solids.hertz_sphere import HertzSphere
+from .solids.hertz_sphere import HertzSphere, TwoSpheres
 from .solids.oblique_bar import ObliqueBar
 from .solids.rigid_body import RigidBodyCase
-from .solids.sliding_block import SlidingBlock
+from .solids.sliding_block import MeshedIncline, SlidingBlock
 from .solids.spinning import RingInCylinder, SpinningDisc
 from .solids.wave_block import WaveBlock
 from .split_bar.case import SplitBar
-from .surfaces.meshed_incline import MeshedIncline
 from .surfaces.non_matching_blocks import NonMatchingBlocks
 from .surfaces.oblique_discs import ObliqueDiscs
-from .surfaces.two_spheres import TwoSpheres
 from .surfaces.unequal_bars import UnequalBars
 from .two_bars.case import TwoBars
 from .van_der_pol.case import Oscillator

@@ -251,13 +251,13 @@ def cranes(
 def _cranes(crane: Values, of: str, steps: Sequence[float]) -> Turns:
     def divide(setup: Any) -> Any:
         """The same crane at rest, which takes long to find."""
-        parts = setup.crane.bodies(divided=True)
-        return replace(setup, system=parts, contact=setup.crane.wheels(parts[0]))
+        parts = setup.beside.bodies(divided=True)
+        return replace(setup, system=parts, contact=setup.beside.wheels(parts[0]))
 
     made = runs("solid-crane", crane, lambda h: [max(1, round(dt / h)) for dt in steps], 160, divide)
     lowest = model.HEIGHTS["girders"] / 2 + model.RAIL + model.CLEARANCE / 2
     for run in made.values():
-        run.integrator.start(run.setup.crane.start, lambda x: np.outer([0.0, 0.0, 0.1], x[2] > lowest))
+        run.integrator.start(run.setup.beside.start, lambda x: np.outer([0.0, 0.0, 0.1], x[2] > lowest))
         run.go_on(run.integrator.dt)  # compiles
     times = np.linspace(0.0, crane["t_end"], 41)[1:-1]
 

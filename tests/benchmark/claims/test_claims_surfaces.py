@@ -8,8 +8,9 @@ from support import cases, flips, wrong_contact, wrong_schemes
 from support.drawn import paper, units
 from support.wrong_schemes import Central
 
+from dolfinx_impact.benchmark.cases.solids.claims import CD, MJ
 from dolfinx_impact.benchmark.cases.surfaces import claims as colliding
-from dolfinx_impact.benchmark.cases.surfaces.claims import CD, DISCS, MJ, SPHERES
+from dolfinx_impact.benchmark.cases.surfaces.claims import DISCS, SPHERES
 from dolfinx_impact.benchmark.cases.surfaces.figures import FIGURES
 from dolfinx_impact.benchmark.cases.surfaces.non_matching_blocks import DiagonalDelassus
 

@@ -9,7 +9,7 @@ from support.surfaces import largest, momenta, total, turn
 
 import dolfinx_impact as di
 from dolfinx_impact import _compat
-from dolfinx_impact.benchmark.cases.surfaces.rings import disc
+from dolfinx_impact.benchmark.boxes import disc
 
 LAW = di.LinearElastic(1e5, 0.0)
 

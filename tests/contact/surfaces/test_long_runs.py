@@ -6,7 +6,7 @@ from support.pairs import made
 from support.surfaces import RUBBER, anywhere, momenta, total
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark.cases.surfaces.rings import disc
+from dolfinx_impact.benchmark.boxes import disc
 
 
 def ring(inner, outer, around, layers=2):

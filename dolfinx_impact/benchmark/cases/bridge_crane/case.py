@@ -5,7 +5,6 @@ Displacements are relative to the ground, from the undeformed crane, which is wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.central_differences import CentralDifferences
 from ....signals import Signal
 from ....systems.frame import Frame
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
-from ...verdict import Verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import model as crane
 from . import record as crane_record
 from .events import EventLog
@@ -91,27 +89,23 @@ class CraneSetup(Setup):
     u0: NDArray  #: Displacements at the start, shape (size,) [m].
 
 
-def rest_verdicts(results: Results, p: Values, equal: float, tolerance: float) -> list[Verdict]:
+def rest_verdicts(results: Results, p: Values, equal: float, tolerance: float) -> Verdicts:
     """Masses of the parts, ``equal`` up to rounding, and forces of the wheels at rest."""
     load = crane.MASSES["trolley"] * crane.GRAVITY
-    rows = [
-        Verdict.equal(f"mass of the {name} [kg]", results["masses"][name], mass, equal * mass)
-        for name, mass in crane.MASSES.items()
-    ]
+    for name, mass in crane.MASSES.items():
+        yield Verdict.equal(f"mass of the {name} [kg]", results["masses"][name], mass, equal * mass)
     wheels, rounding = results["reactions"], tolerance * load
     words = "the wheels at rest carry the trolley's weight [N]"
-    rows.append(Verdict.equal(words, sum(wheels), load, rounding))
+    yield Verdict.equal(words, sum(wheels), load, rounding)
     if p["trolley"] == 0:
         words = "each of the wheels carries a quarter of it [N]"
-        rows.append(Verdict.of("=", words, wheels, load / 4, rounding))
-    return rows
+        yield Verdict.of("=", words, wheels, load / 4, rounding)
 
 
-def touching_verdict(log: EventLog, p: Values, words: str) -> list[Verdict]:
+def touching_verdict(log: EventLog, p: Values, words: str) -> Verdicts:
     """Whether impulses act at closed gaps."""
-    if not np.isfinite(log.widest_touching):
-        return []
-    return [Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"])]
+    if np.isfinite(log.widest_touching):
+        yield Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"])
 
 
 def flights(run: Ended) -> Results:
@@ -170,10 +164,6 @@ class CraneCase(Case):
         # Columns of the trolley come first, then those of the girders.
         return EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))
 
-    def files(self, log: EventLog) -> Mapping[str, Callable[[], bytes]]:
-        """The table of the flights."""
-        return {"events.csv": lambda: log.events.table()}
-
     def measure(self, run: Ended) -> Results:
         """The numbers of a run, and the ground acceleration in words."""
         setup, t_end = run.setup, float(run.result["t"][-1])
@@ -189,15 +179,14 @@ class CraneCase(Case):
             "momentum_defect": momentum_defect(run.log, run.integrator, frame, run.result.steps),
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Statements on the model and on the run."""
         p, results = run.p, run.results
         finer = p["refine"] ** 2  # as the condition of the stiffness
-        rows = rest_verdicts(results, p, 1e-12, 1e-9 * finer)
+        yield from rest_verdicts(results, p, 1e-12, 1e-9 * finer)
         if p["refine"] == 1:
-            rows.append(Verdict.equal("the model has 2352 free dofs", results["dofs"], 2352, 0))
-        rows += touching_verdict(run.log, p, "impulses act at closed gaps: the largest gap with one [m]")
+            yield Verdict.equal("the model has 2352 free dofs", results["dofs"], 2352, 0)
+        yield from touching_verdict(run.log, p, "impulses act at closed gaps: the largest gap with one [m]")
         if results["momentum_defect"] is not None:
             words = "loads and wheels give the trolley its vertical momentum (relative)"
-            rows.append(Verdict.below(words, results["momentum_defect"], 1e-9 * finer))
-        return rows
+            yield Verdict.below(words, results["momentum_defect"], 1e-9 * finer)

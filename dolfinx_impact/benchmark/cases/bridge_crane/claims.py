@@ -44,8 +44,8 @@ def _validated(runs: Runs, s: Shaking) -> Measured:
 
 
 def _spread(runs: Runs, s: Shaking) -> list[float]:
-    found = [run[name] for run in (m.explicit(runs, s), m.divided(runs, s)) for name in ("u", "v_t")]
-    sides = [side for values in found for side in (values[:, :4], values[:, 4:])]
+    motions = [run[name] for run in (m.explicit(runs, s), m.divided(runs, s)) for name in ("u", "v_t")]
+    sides = [side for values in motions for side in (values[:, :4], values[:, 4:])]
     return [float(np.abs(x - x[:, :1]).max() / np.abs(x).max()) for x in sides]
 
 
@@ -69,18 +69,18 @@ def _jumps(runs: Runs, s: Shaking) -> Measured:
 
 def _damping(runs: Runs, s: Shaking) -> Measured:
     t_end, off = min(s.damped, s.t_end), m.lift_off(m.sampled(runs, s))
-    found = [m.sampled(runs, s, scheme, t_end=t_end) for scheme in (DISSIPATIVE, CD)]
-    rms = [[m.rms(m.oscillation(run, f)[run["t"] > off]) for run in found] for f in (_HIGH, m.OSCILLATION)]
+    damped = [m.sampled(runs, s, scheme, t_end=t_end) for scheme in (DISSIPATIVE, CD)]
+    rms = [[m.rms(m.oscillation(run, f)[run["t"] > off]) for run in damped] for f in (_HIGH, m.OSCILLATION)]
     rest, slow = (ours / theirs for ours, theirs in rms)
     return Measured(rest, note=f"Above {m.OSCILLATION:g} Hz {slow:.2g}")
 
 
 def _coarse_step(runs: Runs, s: Shaking) -> Measured:
     critical = m.sampled(runs, s).results["critical_time_step"]
-    found = {p: m.divided(runs, s, p) for p in ("paper", "small")}
-    steps = [run.summary["parameters"]["ratio"] * s.h / critical for run in found.values()]
+    partitions = {p: m.divided(runs, s, p) for p in ("paper", "small")}
+    steps = [run.summary["parameters"]["ratio"] * s.h / critical for run in partitions.values()]
     most, note = m.explicit(runs, s)["kinetic"].max(), "Coarse over critical steps {:.2g} and {:.2g}"
-    energies = {p: float(run["kinetic"].max() / most) for p, run in found.items()}
+    energies = {p: float(run["kinetic"].max() / most) for p, run in partitions.items()}
     return Measured(energies, holds=min(steps) > 1, note=note.format(*steps))
 
 
@@ -153,10 +153,10 @@ def _low(runs: Runs, s: Shaking) -> Measured:
 
 
 def _sign(runs: Runs, s: Shaking) -> Measured:
-    found, last = m.divided(runs, s)["interface"], float(m.divided(runs, s)["interface"][-1])
+    given, last = m.divided(runs, s)["interface"], float(m.divided(runs, s)["interface"][-1])
     coarse = {f"m = {k}": m.of_ratio(runs, s, "paper", k)["interface"][-1] for k in s.ratios[-2:]}
     note = "No sign in theory, larger steps: " + ", ".join(f"{e:.3g} J, {k}" for k, e in coarse.items())
-    return Measured(float(found.max()) / max(abs(last), 1e-12), holds=last < 0, note=note)
+    return Measured(float(given.max()) / max(abs(last), 1e-12), holds=last < 0, note=note)
 
 
 def _taken(runs: Runs, s: Shaking) -> dict[str, list[float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -85,6 +86,10 @@ class EventLog(RunLog):
             columns = t[steps], wheels + 1, t[steps] - last[where], 0.0 - before[where], r[where]
             self._found.append(np.column_stack(columns))
         self._touching, self._last = touching[-1].copy(), last[-1].copy()
+
+    def files(self) -> Mapping[str, Callable[[], bytes]]:
+        """The table of the flights."""
+        return {"events.csv": lambda: self.events.table()}
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ...axes import panels
 from ...claim import FEKAK, Figure
 from ...runs import Run, Runs
 from . import measures as m
@@ -22,11 +23,6 @@ _DIVIDED: dict[str, Any] = {"color": "#b04a00", "marker": "x", "ms": 4, "ls": "-
 _LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 _COLORS = ("#0b559f", "#d1711a", "#3a8a3f", "#111111", "#8a2f7d", "#777777")
 _PARTITIONS = {"paper": "paper's partition", "small": "small partition"}
-
-
-def _axes(figure: Any, *shape: int, **options: Any) -> Any:
-    figure.set_layout_engine("constrained")
-    return figure.subplots(*shape, **options)
 
 
 def _finish(figure: Any, title: str, *size: float, legend: Any = None, **look: Any) -> None:
@@ -46,10 +42,9 @@ def _step(h: float) -> str:
 def _side_by_side(runs: Runs, figure: Any, s: Shaking, label: str) -> list[tuple[Any, Run]]:
     """Axes for the explicit and the divided run, with the runs."""
     titles = "(a) fully explicit", f"(b) HATI, paper's partition, m = {s.ratio}"
-    axes = _axes(figure, 1, 2, sharey=True)
+    axes = panels(figure, 1, 2, sharey=True)
     for ax, title in zip(axes, titles):
         ax.set(xlabel="time [s]", ylabel=label, title=title, xlim=(0, s.t_end))
-        ax.grid(alpha=0.3)
     return list(zip(axes, (m.explicit(runs, s), m.divided(runs, s))))
 
 
@@ -68,7 +63,7 @@ draw_velocity = partial(_wheel, name="v_t", factor=1.0, label="velocity of a whe
 
 def draw_contact(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """Contact force and impulse of every fine step at a wheel, Fig. 17."""
-    axes, run = _axes(figure, 2, 3), m.sampled(runs, s)
+    axes, run = panels(figure, 2, 3), m.sampled(runs, s)
     off, back = m.lift_off(run), float(run["t"][m.first_impact(run)])
     windows = {"first lift-off": (off - 4e-4, off + 2e-4), "first impacts": (back - 2e-4, back + 1.4e-3)}
     ratio, settings = max(1, round(s.ratio * s.h / s.step)), {"h": s.step, "record": s.record}
@@ -88,11 +83,10 @@ def _draw_contacts(
 ) -> None:
     since = f"time since {begin:.4f} s [ms]" if begin else "time [ms]"
     for ax, quantity, factor in zip(axes, ("contact force [kN]", "impulse in a step [N s]"), (1e-3 / h, 1.0)):
-        for label, found, look in shown:
-            ax.plot(1e3 * (found[:, 0] - begin), factor * found[:, 1], label=label, **look)
+        for label, steps, look in shown:
+            ax.plot(1e3 * (steps[:, 0] - begin), factor * steps[:, 1], label=label, **look)
         ax.set(xlabel=since, ylabel=quantity)
         ax.set_title(title, fontsize=9, loc="right")
-        ax.grid(alpha=0.3)
 
 
 def draw_energies(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
@@ -107,7 +101,7 @@ def draw_energies(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
 
 def draw_interface(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """Energy of the interface over time, and that taken by impacts, Fig. 19."""
-    ax, style = _axes(figure), {"lw": 1.3, "ms": 4, "mfc": "white", "markevery": 0.1}
+    ax, style = panels(figure), {"lw": 1.3, "ms": 4, "mfc": "white", "markevery": 0.1}
     looks = ("paper", s.ratio, "#0b559f", "o"), ("small", s.high, "#d1711a", "s")
     for partition, ratio, color, marker in looks:
         run, look = m.divided(runs, s, partition), {"color": color, "marker": marker, **style}
@@ -115,22 +109,21 @@ def draw_interface(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         ax.plot(run["t"], run["interface"], ls="-", label=f"interface: {label}", **look)
         ax.plot(run["t"], run["contact"], ls="--", label=f"impacts: {label}", **look)
     ax.set(xlabel="time [s]", ylabel="energy given by it [J]", xlim=(0, s.t_end))
-    ax.grid(alpha=0.3)
     ax.legend(frameon=False, loc="lower left", fontsize=9)
     _finish(figure, f"explicit {_step(s.h)}")
 
 
 def draw_trade_off(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """Gain in time and cost in accuracy and energy of HATI, against m, both partitions."""
-    true, axes, ratios = m.sampled(runs, s), _axes(figure, 1, 3), s.ratios
+    true, axes, ratios = m.sampled(runs, s), panels(figure, 1, 3), s.ratios
     for partition, color, marker in (("small", "#0b559f", "o"), ("paper", "#d1711a", "s")):
-        found = [m.of_ratio(runs, s, partition, k) for k in ratios]
+        divided = [m.of_ratio(runs, s, partition, k) for k in ratios]
         curves = (
             (0, m.speeds(runs, s, s.step, *((partition, k) for k in ratios)), "-", ""),
-            (1, [m.apart(run, true, "u") for run in found], "-", "displacement, "),
-            (1, [m.apart(run, true, "v_t") for run in found], "--", "velocity, "),
-            (2, [run["interface"][-1] for run in found], "-", "interface, "),
-            (2, [run["contact"][-1] for run in found], "--", "impacts, "),
+            (1, [m.apart(run, true, "u") for run in divided], "-", "displacement, "),
+            (1, [m.apart(run, true, "v_t") for run in divided], "--", "velocity, "),
+            (2, [run["interface"][-1] for run in divided], "-", "interface, "),
+            (2, [run["contact"][-1] for run in divided], "--", "impacts, "),
         )
         look = {"color": color, "marker": marker, "ms": 4.5, "mfc": "white"}
         for where, values, line, name in curves:
@@ -142,7 +135,6 @@ def draw_trade_off(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         ax.set(xlabel="ratio m of the steps [-]", ylabel=f"{label} [{unit}]", xscale="log")
         ax.set_xticks(ratios, map(str, ratios))
         ax.tick_params(axis="x", which="minor", bottom=False)
-        ax.grid(alpha=0.3)
         ax.legend(frameon=False, fontsize=8)
     axes[1].set_yscale("log")
     _finish(figure, f"{_step(s.step)}, which these elements allow", 13, 4.4)

@@ -15,7 +15,6 @@ from scipy import signal
 
 from ....output.observer import Observer
 from ... import claim
-from ...case import Problem
 from ...claim import Row
 from ...convergence import at_times, norm35
 from ...run_log import RunLog
@@ -77,12 +76,12 @@ def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None,
     return runs(CASE, scheme, **{"h": h or s.step, "t_end": s.t_end, "record": s.record, **more})
 
 
-def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
+def apart(run: Run, true: Run, name: str, until: float = np.inf) -> float:
     """Norm (94) of an energy, or ``u``, ``v_t`` of all wheels, at the rarer samples before ``until`` [s]."""
-    times = min((found["t"], true["t"]), key=len)
+    times = min((run["t"], true["t"]), key=len)
     # The last coarse step may end later than the other run.
-    times = times[times < min(until, found["t"][-1] + 1e-9, true["t"][-1] + 1e-9)]
-    ours, reference = (np.ravel(at_times(run["t"], run[name], times)) for run in (found, true))
+    times = times[times < min(until, run["t"][-1] + 1e-9, true["t"][-1] + 1e-9)]
+    ours, reference = (np.ravel(at_times(each["t"], each[name], times)) for each in (run, true))
     return norm35(ours, reference)
 
 
@@ -113,10 +112,10 @@ def touches(run: Run, wheel: int = 0) -> NDArray:
 
 def first_impact(run: Run) -> int:
     """The sample in which a wheel first comes down; a FailedRun where none does."""
-    found = closures(run)
-    if not found.size:
+    impacts = closures(run)
+    if not impacts.size:
         raise FailedRun("no wheel comes down")
-    return int(found[0])
+    return int(impacts[0])
 
 
 def oscillation(run: Run, above: float = OSCILLATION) -> NDArray:
@@ -136,11 +135,11 @@ class _Contacts(RunLog):
 
     def __init__(self, integrator: Any, window: tuple[float, float]) -> None:
         super().__init__(integrator)
-        self._window, self.found = window, []  # type: ignore[var-annotated]
+        self._window, self.steps = window, []  # type: ignore[var-annotated]
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
         inside = (t >= self._window[0]) & (t <= self._window[1])
-        self.found.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
+        self.steps.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
 
 
 def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any) -> NDArray:
@@ -152,12 +151,8 @@ def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any
 def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
     problem = case.CraneCase().make(scheme, {**json.loads(parameters), "t_end": window[1]})
     log = _Contacts(problem.integrator, window)
-    _simulated(problem, [log], energies=False)
-    return np.vstack(log.found)
-
-
-def _simulated(problem: Problem, observers: list[Any], energies: bool = True) -> None:
-    problem.simulate(observers, every=10**6, energies=energies)
+    problem.simulate([log], every=10**6, energies=False)
+    return np.vstack(log.steps)
 
 
 def _given(runs: Runs, scheme: str, **settings: Any) -> tuple[str, str]:
@@ -166,7 +161,7 @@ def _given(runs: Runs, scheme: str, **settings: Any) -> tuple[str, str]:
     return runs.scheme(scheme), json.dumps(dict(short.summary["parameters"]), sort_keys=True)
 
 
-class _Clock(Observer):
+class _CpuTimes(Observer):
     """Notes the CPU time whenever steps are handed on."""
 
     def __init__(self) -> None:
@@ -186,16 +181,16 @@ def speeds(runs: Runs, s: Shaking, h: float, *parts: tuple[str, int]) -> NDArray
 @lru_cache(maxsize=8)
 def _cpu_times(chosen: tuple[tuple[str, str], ...], timed: float) -> tuple[float, ...]:
     """CPU time of the steps alone [s]: the least of two turns, in which all are run."""
-    found = []
+    turns = []
     for turn in range(3):
         # The first turn is short: it loads what is compiled.
         ends = [timed if turn else min(timed, 40 * HIGH_RATIO * json.loads(p)["h"]) for _, p in chosen]
-        found.append([_cpu_time(*given, end) for given, end in zip(chosen, ends)])
-    return tuple(map(min, zip(*found[1:])))
+        turns.append([_cpu_time(*given, end) for given, end in zip(chosen, ends)])
+    return tuple(map(min, zip(*turns[1:])))
 
 
 def _cpu_time(scheme: str, parameters: str, t_end: float) -> float:
     problem = case.CraneCase().make(scheme, {**json.loads(parameters), "t_end": t_end})
-    clock = _Clock()
-    _simulated(problem, [*problem.observers(), clock])
+    clock = _CpuTimes()
+    problem.simulate([*problem.observers(), clock], every=10**6)
     return clock.times[-1] - clock.times[0]

@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import basix.ufl
 import numpy as np
 from dolfinx import mesh as dmesh
-from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import _compat
 from ....mesh import NamedMesh, named
-from ...boxes import box
+from ...boxes import box, create
 
+_GHOSTS = dmesh.GhostMode.shared_facet
 GEOMETRIES = ("axisymmetric", "quarter", "tetrahedra")
 #: Part of the radius that the square takes along the axes, and how round it is at its edge.
 _SQUARE, _ROUND = 0.6, 0.6
@@ -61,7 +59,7 @@ def bar(geometry: str, size: float, length: float, radius: float) -> NamedMesh:
     kind = "hexahedron"
     if geometry == "tetrahedra":
         cells, kind = _tetrahedra(divided((points, quads))[1], len(points), layers), "tetrahedron"
-    whole = create((x, oriented(x, cells) if kind == "tetrahedron" else cells), kind)
+    whole = create(x, oriented(x, cells) if kind == "tetrahedron" else cells, kind, ghost_mode=_GHOSTS)
     parts: dict[str, Any] = {"x = 0": _at(0, 0.0), "y = 0": _at(1, 0.0), "face": _at(2, 0.0)}
     parts |= {"end": _at(2, length), "side": lambda x: np.hypot(x[0], x[1]) > (1 - 1e-9) * radius}
     return named(whole, **parts)
@@ -80,7 +78,7 @@ def ball(size: float, radius: float, kind: str, diagonals: str = "crossed") -> N
     if kind == "triangle":
         x, cells = divided((x, cells), diagonals)
     off = 1e-9 * radius
-    whole = create((x + np.array([0.0, radius]), cells), kind)
+    whole = create(x + np.array([0.0, radius]), cells, kind, ghost_mode=_GHOSTS)
     return named(whole, axis=_at(0, 0.0), surface=lambda x: np.hypot(x[0], x[1] - radius) > radius - off)
 
 
@@ -149,17 +147,6 @@ def oriented(x: NDArray, cells: NDArray) -> NDArray:
     turned = cells.copy()
     turned[volumes < 0, -2:] = cells[volumes < 0][:, [-1, -2]]
     return turned
-
-
-def create(grid: Grid, kind: str) -> dmesh.Mesh:
-    """The mesh of points and cells of a kind, distributed. Collective."""
-    x, cells = grid
-    if MPI.COMM_WORLD.rank > 0:  # one rank has the input
-        x, cells = x[:0], cells[:0]
-    element = basix.ufl.element("Lagrange", kind, 1, shape=(x.shape[1],))
-    partitioner = _compat.cell_partitioner(dmesh.GhostMode.shared_facet)
-    numbers = np.ascontiguousarray(cells, dtype=np.int64)
-    return dmesh.create_mesh(MPI.COMM_WORLD, cells=numbers, x=x, e=element, partitioner=partitioner)
 
 
 def _used(x: NDArray, cells: NDArray) -> Grid:

@@ -63,8 +63,8 @@ class Pressures:
     def pressure(self, u: NDArray) -> NDArray:
         """``-kappa ln J / J`` in every cell, positive in compression [Pa]. Collective."""
         J = self.ratios(u)
-        found: NDArray = -self._bulk * np.log(J) / J
-        return found[self.cells].mean(axis=1) if self._at_nodes else found
+        pressures: NDArray = -self._bulk * np.log(J) / J
+        return pressures[self.cells].mean(axis=1) if self._at_nodes else pressures
 
     def roughness(self, p: NDArray) -> float:
         """How far pressures of cells are from a smooth field.
@@ -89,11 +89,11 @@ class Pressures:
         jacobian = np.linalg.det(np.einsum("cai,qaj->cqij", at, self._slopes))
         if self._body.hypothesis == "axisymmetric":
             jacobian = jacobian * 2 * np.pi * np.einsum("ca,qa->cq", at[..., 0], self._shapes)
-        found: NDArray = np.abs(jacobian) @ self._weights
+        volumes: NDArray = np.abs(jacobian) @ self._weights
         if not self._at_nodes:
-            return found
+            return volumes
         corners = self.cells.shape[1]
-        parts: NDArray = np.bincount(self.cells.ravel(), np.repeat(found / corners, corners), len(x))
+        parts: NDArray = np.bincount(self.cells.ravel(), np.repeat(volumes / corners, corners), len(x))
         return parts
 
     def _neighbours(self) -> NDArray:

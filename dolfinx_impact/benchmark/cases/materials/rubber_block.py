@@ -13,30 +13,26 @@ elements are not stable in the sense of Babuska and Brezzi.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from dolfinx import mesh as dmesh
+from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import mesh
-from ....contact.obstacles import Plane
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, Scheme
-from ....materials import NeoHookean
 from ....systems.solid import Solid
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values
+from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from ...run_log import RunLog
-from ...verdict import Verdict
 from ..solids import common
 from . import meshes
+from .common import LOCKING, SCHEMES, rubber
 from .pressure import Pressures
 
-SCHEMES = ("cd-lagrange",)
 _NU = Option(0.4999, "-", "Poisson's ratio at rest", interval="(0, 0.5)")
-LOCKING = Option("default", "-", "elements that do not lock, or plain ones", ("default", "none"))
 PARAMETERS = {
     "shape": Option("block", "-", "a block between plates, or a ball that falls", ("block", "ball")),
     "cell": Option("quadrilateral", "-", "kind of the cells", ("quadrilateral", "triangle")),
@@ -83,9 +79,8 @@ def block_mesh(p: Values) -> mesh.NamedMesh:
         block: Any = box(corners, cells)
     else:
         way = dmesh.DiagonalType.crossed if p["diagonals"] == "crossed" else dmesh.DiagonalType.right
-        block = dmesh.create_rectangle(
-            meshes.MPI.COMM_WORLD, np.array(corners), cells, dmesh.CellType.triangle, diagonal=way
-        )
+        kind = dmesh.CellType.triangle
+        block = dmesh.create_rectangle(MPI.COMM_WORLD, np.array(corners), cells, kind, diagonal=way)
     return mesh.named(
         block,
         foot=lambda x: np.isclose(x[1], 0.0),
@@ -96,14 +91,9 @@ def block_mesh(p: Values) -> mesh.NamedMesh:
 
 def make_body(p: Values) -> Solid:
     """The block or the ball, at rest. Collective."""
-    law = NeoHookean(p["E"], p["nu"], isochoric=True)
-    shared: dict[str, Any] = {"density": p["rho"], "law": law}
-    shared["locking"] = None if p["locking"] == "default" else "none"
     if p["shape"] == "ball":
         section = meshes.ball(p["size"] / p["elements"], p["size"], p["cell"], p["diagonals"])
-        fixed = {"axis": (0,)}
-        shared["bulk_viscosity"] = (p["viscosity"], 0.0)
-        return Solid(section, hypothesis="axisymmetric", fixed=fixed, **shared)
+        return rubber(section, p, bulk_viscosity=(p["viscosity"], 0.0), **common.symmetric(2))
     way, during = p["squeeze"] * p["size"], PRESSED * transit(p)
 
     def pressed(t: float) -> float:
@@ -111,7 +101,7 @@ def make_body(p: Values) -> Solid:
 
     head = {"head": {0: lambda t: 0.0, 1: pressed}}
     rate = 1 / (DAMPED * transit(p))
-    return Solid(block_mesh(p), fixed=["foot"], prescribed=head, damping=rate, **shared)
+    return rubber(block_mesh(p), p, fixed=["foot"], prescribed=head, damping=rate)
 
 
 class PressureLog(RunLog):
@@ -138,45 +128,37 @@ class PressureLog(RunLog):
         self.volume = max(self.volume, float(np.abs(self._pressures.ratios(integrator.u) - 1).max()))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Rubber(Setup):
-    """The block, or the ball and its plane."""
-
-    pressures: Pressures
-
-
 class RubberBlock(common.SolidCase):
     """The block or the ball."""
 
     parameters, schemes = PARAMETERS, SCHEMES
     about = "Rubber that hardly changes its volume is pressed between plates, or falls as a ball on a plane."
 
-    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Rubber:
-        """Body, plane and pressures. Collective."""
-        body, up = make_body(p), np.array([0.0, 1.0])
-        falls = p["shape"] == "ball"
-        plane = common.contact(body, "surface", Plane(0.0 * up, up), p) if falls else None
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Body, plane and, for the measurements, pressures. Collective."""
+        body = make_body(p)
+        plane = common.floor(body, "surface", p) if p["shape"] == "ball" else None
         record = body.rows(body.nodes("side")) if plane is None else plane.approach()
-        return Rubber(system=body, contact=plane, record=record, pressures=Pressures(body, bulk(p)))
+        return Setup(system=body, contact=plane, record=record, beside=Pressures(body, bulk(p)))
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """Some transits of a shear wave, or a little more than Hertz's duration [s]."""
         return 1.2 * hertz(p).duration if p["shape"] == "ball" else TRANSITS * transit(p)
 
-    def start(self, integrator: Integrator, setup: Rubber, p: Values) -> None:
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
         """Start at rest, or towards the plane. Collective."""
         if p["shape"] == "ball":
             super().start(integrator, setup, p)
         else:
             integrator.start(0.0, 0.0)
 
-    def log(self, integrator: Integrator, setup: Rubber, p: Values) -> RunLog:
+    def log(self, integrator: Integrator, setup: Setup, p: Values) -> RunLog:
         """The log, of the ball with the pressures. Collective."""
-        return PressureLog(integrator, setup.pressures) if p["shape"] == "ball" else RunLog(integrator)
+        return PressureLog(integrator, setup.beside) if p["shape"] == "ball" else RunLog(integrator)
 
     def measure(self, run: Ended) -> Results:
         """Roughness of the pressures and changes of volumes. Collective."""
-        log, u, pressures = run.log, run.integrator.u, run.setup.pressures
+        log, u, pressures = run.log, run.integrator.u, run.setup.beside
         if run.p["shape"] == "ball":
             results, mean, volume = common.impact_numbers(run), log.mean, log.volume
         else:
@@ -185,14 +167,10 @@ class RubberBlock(common.SolidCase):
         rough = pressures.roughness(mean)
         return {**results, "roughness": rough, "volume_change": volume, "mean_pressure": float(mean.mean())}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Whether elements that do not lock have smooth pressures and keep volumes."""
-        if run.integrator.system.locking is None:
-            return []
-        what = (
-            "the pressure has no checkerboard (rms of cells less their neighbours' mean, over its variation)"
-        )
-        return [
-            Verdict.below(what, run.results["roughness"], SMOOTH),
-            Verdict.below("volumes are kept (largest relative change)", run.results["volume_change"], KEPT),
-        ]
+        if run.integrator.system.locking is not None:
+            how = "(rms of cells less their neighbours' mean, over its variation)"
+            yield Verdict.below(f"the pressure has no checkerboard {how}", run.results["roughness"], SMOOTH)
+            words = "volumes are kept (largest relative change)"
+            yield Verdict.below(words, run.results["volume_change"], KEPT)

@@ -1,1 +1,1 @@
-"""A long beam that falls on a small pin with a fine mesh, in two subdomains: model and case."""
+"""A long beam that falls on a small pin with a fine mesh, in two subdomains."""

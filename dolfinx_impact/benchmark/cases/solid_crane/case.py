@@ -6,7 +6,6 @@ friction. Displacements are relative to the ground, from the undeformed crane. d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +18,12 @@ from .... import parallel
 from ....contact.node_pairs import NodePairs
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....systems.solid import Solid
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law, defaults
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, contact_law, defaults
 from ...verdict import Verdict
 from ..bridge_crane import case as frame_case
 from ..bridge_crane import model as frame
 from ..bridge_crane.events import EventLog, Events
 from . import model, statics
-from .blocks import PARTS
 from .events import Landing, WheelLog, landings, matches
 
 _START = (
@@ -53,23 +51,15 @@ LONG = 1e-2  #: Flights of at least so long are compared with those of the frame
 
 @dataclass(frozen=True)
 class Rest:
-    """The crane at rest, the same on every rank.
+    """The crane at rest, the same on every rank."""
 
-    Attributes:
-        places, u: Nodes and their displacements, shape (n, 3) [m].
-        gap0: Gaps of the pairs that are zero there, in the order of their coordinates, shape (pairs,) [m].
-        reactions: Forces of the wheels, shape (4,) [N].
-        masses: Masses of the parts of the frame [kg].
-        frequencies, tied: Natural frequencies with a loose and with a tied trolley [Hz].
-    """
-
-    places: NDArray
-    u: NDArray
-    gap0: NDArray
-    reactions: NDArray
-    masses: dict[str, float]
-    frequencies: list[float]
-    tied: list[float]
+    places: NDArray  #: Nodes, shape (n, 3) [m].
+    u: NDArray  #: Their displacements, likewise.
+    gap0: NDArray  #: Gaps of the pairs that are zero there, in the order of their coordinates, (pairs,) [m].
+    reactions: NDArray  #: Forces of the wheels, shape (4,) [N].
+    masses: dict[str, float]  #: Of the parts of the frame [kg].
+    frequencies: list[float]  #: Natural frequencies with a loose trolley [Hz].
+    tied: list[float]  #: Those with a tied one [Hz].
 
     def field(self, x: NDArray) -> NDArray:
         """Displacements at nodes x of shape (3, n), shape (3, n) [m]."""
@@ -88,7 +78,7 @@ def _at_rest(p: Values) -> Rest:
     body = model.crane_solid(named, p, None)
     u, reactions = statics.at_rest(body, p)
     pairs = model.wheels(body, gap0=0.0)
-    parts = {part: model.crane_solid(named, p, None, [part]).total_mass for part in PARTS}
+    parts = {part: model.crane_solid(named, p, None, [part]).total_mass for part in model.PARTS}
     masses = {
         "girders": parts["girders"] + parts["rails"],
         "end-carriages": parts["end-carriages"],
@@ -102,10 +92,9 @@ def _at_rest(p: Values) -> Rest:
 def frame_frequencies(p: Values) -> tuple[list[float], list[float]]:
     """Natural frequencies of the frame, with a loose and with a tied trolley [Hz]."""
     body = frame.crane_frame(frame.crane_mesh(trolley=p["trolley"]))
-    tied = frame.wheels(body, gap0=0.0).L
-    return statics.natural_frequencies(body, FREQUENCIES), statics.natural_frequencies(
-        body, FREQUENCIES, tied
-    )
+    rows = (None, frame.wheels(body, gap0=0.0).L)
+    loose, tied = (statics.natural_frequencies(body, FREQUENCIES, held) for held in rows)
+    return loose, tied
 
 
 class SolidCrane:
@@ -161,25 +150,17 @@ def compared(log: EventLog, p: Values) -> Results:
     }
 
 
-def order_verdicts(results: Results) -> list[Verdict]:
+def order_verdicts(results: Results) -> Verdicts:
     """Whether wheels come down as those of the frame, whose short flights depend on its step."""
     ours, true = ([Landing(*each) for each in results[f"landings{of}"]] for of in ("", "_frame"))
-    found = []
     for shortest in (2 * LONG, LONG):
         mine, theirs = ([each for each in of if each.open >= shortest] for of in (ours, true))
         words = f"flights of {1e3 * shortest:g} ms and more end as the frame's: wheels, order, times to 10 ms"
         count, most = len(matches(mine, theirs, LONG)), max(len(mine), len(theirs))
-        found.append(Verdict.equal(f"{words} (landings in both, of all)", count, most, 0))
+        yield Verdict.equal(f"{words} (landings in both, of all)", count, most, 0)
     words = "of 10 ms and more at least as many are the frame's as of the frame with half its step (landings)"
     both = results["landings_in_both"], results["landings_in_both_frames"]
-    return [*found, Verdict.of(">=", words, *both)]
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SolidCraneSetup(Setup):
-    """The crane, its bodies and its wheels."""
-
-    crane: SolidCrane
+    yield Verdict.of(">=", words, *both)
 
 
 class SolidCraneCase(Case):
@@ -193,48 +174,39 @@ class SolidCraneCase(Case):
     balance_limits = (1e-9, 1e-9)
     defaults = {"ratio": 50}
 
-    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
-        """The parameters; ValueError for a trolley that is not on the girders."""
-        found = super().settled(p, scheme)
+    def check(self, p: Values) -> None:
+        """A ValueError also for a trolley that is not on the girders."""
+        super().check(p)
         farthest = model.SPAN - 2.0
         if not abs(p["trolley"]) <= farthest:
             limits = f"within {farthest:g} m of the middle"
             raise ValueError(f"trolley must be {limits}, but is {p['trolley']:g} m")
-        return found
 
-    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> SolidCraneSetup:
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The crane at rest, divided or not, and its wheels. Collective."""
         crane = SolidCrane(p)
         parts = crane.bodies(scheme.divided)
-        return SolidCraneSetup(
-            system=parts if scheme.divided else parts[0],
-            contact=crane.wheels(parts[0]),
-            record=model.wheel_rows(parts[0], p),
-            crane=crane,
-        )
+        system, rows = parts if scheme.divided else parts[0], model.wheel_rows(parts[0], p)
+        return Setup(system=system, contact=crane.wheels(parts[0]), record=rows, beside=crane)
 
-    def dofs(self, setup: SolidCraneSetup) -> int:
+    def dofs(self, setup: Setup) -> int:
         """Free dofs of the whole crane. Collective."""
         parts = setup.system if isinstance(setup.system, tuple) else (setup.system,)
         free = np.any([body.active & ~body.constrained for body in parts], axis=0)
         return int(parallel.total(setup.body.comm, np.count_nonzero(free)))
 
-    def start(self, integrator: Integrator, setup: SolidCraneSetup, p: Values) -> None:
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
         """Start at rest. Collective."""
-        integrator.start(setup.crane.start, 0.0)
+        integrator.start(setup.beside.start, 0.0)
 
     def log(self, integrator: Integrator, setup: Any, p: Values) -> WheelLog:
         """The log with the flights of the wheels. Collective."""
         places = setup.contact.L.order * (1e-8 * setup.body.length)
         return WheelLog(integrator, model.wheel_of(places, p), setup.record)
 
-    def files(self, log: EventLog) -> Mapping[str, Callable[[], bytes]]:
-        """The table of the flights."""
-        return {"events.csv": lambda: log.events.table()}
-
     def measure(self, run: Ended) -> Results:
         """Flights, frequencies beside those of the frame, and landings beside its. Collective."""
-        rest: Rest = run.setup.crane.rest
+        rest: Rest = run.setup.beside.rest
         loose, tied = parallel.on_root(MPI.COMM_WORLD, lambda: frame_frequencies(run.p))
         return {
             "masses": rest.masses,
@@ -247,13 +219,14 @@ class SolidCraneCase(Case):
             **compared(run.log, run.p),
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Statements on the model and on the run."""
         results, p = run.results, run.p
-        rows = frame_case.rest_verdicts(results, p, 1e-9, 1e-8)
+        yield from frame_case.rest_verdicts(results, p, 1e-9, 1e-8)
         for name, words in (("", "loose"), ("_tied", "tied")):
             ours, theirs = (np.array(results[f"frequencies{name}{of}"]) for of in ("", "_frame"))
             told = f"the first {FREQUENCIES} natural frequencies are the frame's, trolley {words} (relative)"
-            rows.append(Verdict.of("<=", told, ours / theirs - 1, 0.03))
+            yield Verdict.of("<=", told, ours / theirs - 1, 0.03)
         words = "impulses act at closed gaps: the largest gap of a wheel with one [m]"
-        return [*rows, *frame_case.touching_verdict(run.log, p, words), *order_verdicts(results)]
+        yield from frame_case.touching_verdict(run.log, p, words)
+        yield from order_verdicts(results)

@@ -79,15 +79,15 @@ def landings(events: Events, shortest: float) -> list[Landing]:
 
     Wheels that come down within :data:`TOGETHER` of the first are one landing.
     """
-    found: list[Landing] = []
+    together: list[Landing] = []
     for k in np.flatnonzero(events.open >= shortest * (1 - 1e-9)):
         time, wheel = float(events.time[k]), int(events.wheel[k])
-        last = found[-1] if found else None
+        last = together[-1] if together else None
         if last is not None and time - last.time <= TOGETHER and wheel not in last.wheels:
-            found[-1] = last._replace(wheels=tuple(sorted((*last.wheels, wheel))))
+            together[-1] = last._replace(wheels=tuple(sorted((*last.wheels, wheel))))
         else:
-            found.append(Landing(time, float(events.open[k]), (wheel,)))
-    return found
+            together.append(Landing(time, float(events.open[k]), (wheel,)))
+    return together
 
 
 def matches(ours: Sequence[Landing], true: Sequence[Landing], near: float) -> list[tuple[int, int]]:

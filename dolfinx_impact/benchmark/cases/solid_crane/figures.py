@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...axes import panels
 from ...claim import FEKAK, Figure
 from ...runs import Runs
 from ..bridge_crane.measures import CASE as FRAME
@@ -26,27 +27,24 @@ def draw_flights(runs: Runs, figure: Any, settings: Mapping[str, Any] = {}) -> N
     """
     solid = runs(CASE, HATI, every=1, **settings)
     same = {name: solid.summary["parameters"][name] for name in ("record", "trolley", "t_end")}
-    found = runs(FRAME, CD, h=FRAME_STEP, every=100, **same), solid, runs(CASE, CD, **settings)
-    figure.set_layout_engine("constrained")
-    gaps, flights = figure.subplots(2, 1, sharex=True, height_ratios=(1.3, 1))
-    for run, look, line in zip(found, _LOOKS, ("-", "-", "--")):
+    shown = runs(FRAME, CD, h=FRAME_STEP, every=100, **same), solid, runs(CASE, CD, **settings)
+    gaps, flights = panels(figure, 2, 1, size=(11, 6.5), sharex=True, height_ratios=(1.3, 1))
+    for run, look, line in zip(shown, _LOOKS, ("-", "-", "--")):
         gap = run["u"][:, 0] - run["u"][:, 4]
         gaps.plot(run["t"], 1e3 * (gap - gap[0]), ls=line, lw=1.2, **look)
-    landings = found[1].results["landings_frame"], *(run.results["landings"] for run in found[1:])
+    landings = shown[1].results["landings_frame"], *(run.results["landings"] for run in shown[1:])
     draw_bars(flights, landings)
-    end = float(found[1]["t"][-1])
+    end = float(shown[1]["t"][-1])
     first = min((time - length for each in landings for time, length, _ in each), default=0.0)
     gaps.set(ylabel="gap of wheel 1 [mm]", xlim=(max(0.0, first - 0.03 * end), end))
     gaps.legend(frameon=False, loc="upper left")
     flights.set(xlabel="time [s]", ylabel="wheel", yticks=(1, 2, 3, 4), ylim=(4.6, 0.4))
     flights.set_title("flights of 10 ms and more", fontsize=9, loc="right")
     for ax in (gaps, flights):
-        ax.grid(alpha=0.3)
         ax.set_axisbelow(True)
-    p = found[1].summary["parameters"]
+    p = shown[1].summary["parameters"]
     words = f"our record, vertical; friction {p['friction']:g}, ratio of HATI {p['ratio']}"
     figure.suptitle(words, fontsize=10)
-    figure.set_size_inches(11, 6.5)
 
 
 def draw_bars(ax: Any, landings: Sequence[Sequence[Any]]) -> None:

@@ -20,18 +20,19 @@ from numpy.typing import NDArray
 from ....algebra.operators import SparseRows
 from ....contact.node_pairs import NodePairs
 from ....materials import LinearElastic
-from ....mesh import NamedMesh
+from ....mesh import NamedMesh, named
 from ....systems.loads import Signal
 from ....systems.sections import Section
 from ....systems.solid import Solid
-from ...case import Values
+from ...boxes import Brick, BrickGrid, Interval, bricks_mesh
+from ...case import Values, vertical
 from ..bridge_crane import model as frame
-from .blocks import PARTS, Brick, Grid, divided, named_mesh
 
 SPAN, OFFSET, REACH = 11.0, 1.2, 2.4  #: Half lengths: girders along x, their distance, end-carriages [m].
 HEIGHTS = {"girders": 1.2, "end-carriages": 0.5, "trolley": 0.4}  #: Of the boxes [m].
 TREAD, RAIL, WHEEL = 0.15, 0.1, 0.1  #: Side of the square treads; heights of rails and wheels [m].
 CLEARANCE = 1e-3  #: Distance at which the treads are drawn [m]: gaps are given, so that it has no effect.
+PARTS = ("girders", "end-carriages", "rails", "trolley", "wheels")
 EXPLICIT = ("rails", "wheels")
 CENTRES = [(x, y) for x in (-1.0, 1.0) for y in (-OFFSET, OFFSET)]  #: Wheels 1 to 4 from the middle [m].
 
@@ -67,7 +68,9 @@ BEAMS = {name: equivalent(frame.SECTIONS[name], height) for name, height in HEIG
 
 
 def crane_mesh(p: Values, comm: MPI.Comm) -> NamedMesh:
-    """The mesh, its parts named as in :data:`.blocks.PARTS`. Collective.
+    """The mesh, its cells named as in :data:`PARTS`; facets ``crane wheels``, and ``treads`` of both kinds.
+
+    Bridge and trolley are grids of their own; their treads lie one above the other, node by node. Collective.
 
     Args:
         p: ``trolley``, position of its middle [m]; ``treads``, elements along a tread; ``layers``, those over
@@ -75,20 +78,47 @@ def crane_mesh(p: Values, comm: MPI.Comm) -> NamedMesh:
         comm: Communicator.
     """
     top = HEIGHTS["girders"] / 2 + RAIL
-    return named_mesh(comm, [_bridge(p), _trolley(p)], REACH, (top, top + CLEARANCE))
+    facets: dict[str, Any] = {
+        "crane wheels": lambda x: np.abs(np.abs(x[1]) - REACH) < 1e-6,
+        "rail treads": lambda x: np.abs(x[2] - top) < 1e-6,
+        "wheel treads": lambda x: np.abs(x[2] - top - CLEARANCE) < 1e-6,
+    }
+    return named(bricks_mesh([_bridge(p), _trolley(p)], PARTS, comm), **facets)
 
 
-def _around(middle: float, width: float) -> tuple[float, float]:
+def divided(edges: Sequence[float], largest: float, fine: Sequence[Interval] = (), parts: int = 1) -> NDArray:
+    """Planes of a grid: the edges, and between them elements of at most the ``largest`` size [m].
+
+    Args:
+        edges: Coordinates that must be planes [m].
+        fine: Intervals between edges that have a given number of ``parts`` instead.
+    """
+    ends = _distinct([*edges, *(end for interval in fine for end in interval)])
+    planes = [ends[:1]]
+    for a, b in zip(ends[:-1], ends[1:]):
+        inside = any(low < (a + b) / 2 < high for low, high in fine)
+        count = parts if inside else int(np.ceil((b - a) / largest - 1e-9))
+        planes.append(np.linspace(a, b, count + 1)[1:])
+    return np.concatenate(planes)
+
+
+def _distinct(values: Sequence[float]) -> NDArray:
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    kept: NDArray = ordered[np.append(True, np.diff(ordered) > 1e-9)]
+    return kept
+
+
+def _around(middle: float, width: float) -> Interval:
     return middle - width / 2, middle + width / 2
 
 
-def _treads(p: Values) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+def _treads(p: Values) -> tuple[list[Interval], list[Interval]]:
     """Extents of the treads along x and along y [m]."""
     along = [_around(p["trolley"] + x, TREAD) for x in (-1.0, 1.0)]
     return along, [_around(y, TREAD) for y in (-OFFSET, OFFSET)]
 
 
-def _bridge(p: Values) -> Grid:
+def _bridge(p: Values) -> BrickGrid:
     girder, carriage = BEAMS["girders"], BEAMS["end-carriages"]
     along, across = _treads(p)
     ends = [_around(sign * (SPAN + carriage.width / 4), carriage.width) for sign in (-1, 1)]
@@ -100,10 +130,10 @@ def _bridge(p: Values) -> Grid:
     bricks = [Brick("end-carriages", end, (-REACH, REACH), (-half, half)) for end in ends]
     bricks += [Brick("girders", (ends[0][1], ends[1][0]), side, (-top, top)) for side in sides]
     bricks += [Brick("rails", *each, (top, top + RAIL)) for each in itertools.product(along, across)]
-    return Grid((x, y, z), bricks)
+    return BrickGrid((x, y, z), bricks)
 
 
-def _trolley(p: Values) -> Grid:
+def _trolley(p: Values) -> BrickGrid:
     beam, (along, across) = BEAMS["trolley"], _treads(p)
     low = HEIGHTS["girders"] / 2 + RAIL + CLEARANCE
     floor = low + WHEEL
@@ -116,7 +146,7 @@ def _trolley(p: Values) -> Grid:
     bricks = [Brick("trolley", column, (rows[0][0], rows[1][1]), over) for column in columns]
     bricks += [Brick("trolley", (columns[0][0], columns[1][1]), row, over) for row in rows]
     bricks += [Brick("wheels", *each, (low, floor)) for each in itertools.product(along, across)]
-    return Grid((x, y, z), bricks)
+    return BrickGrid((x, y, z), bricks)
 
 
 def densities() -> dict[str, float]:
@@ -184,15 +214,6 @@ def wheel_of(x: NDArray, p: Values) -> NDArray:
 
 def wheel_rows(body: Solid, p: Values) -> SparseRows:
     """W in the middles of the treads: of wheels 1 to 4, then of the rails below. Collective."""
-    dofs, which = [], []
-    for first, name in ((0, "wheel treads"), (4, "rail treads")):
-        nodes = body.nodes(name)
-        places = [(p["trolley"] + x, y) for x, y in CENTRES]
-        for number, place in enumerate(places):
-            near = np.abs(body.x[nodes][:, :2] - place).max(axis=1) < 1e-6
-            dofs += [3 * node + 2 for node in nodes[near]]
-            which += [first + number] * int(np.count_nonzero(near))
-    labels = [f"w_{'trolley' if k < 4 else 'girder'}_{k % 4 + 1}" for k in which]
-    numbers = np.array(dofs, dtype=np.int32).reshape(-1, 1)
-    keys = np.array(which, dtype=np.float64).reshape(-1, 1)
-    return SparseRows(numbers, np.ones(numbers.shape), keys, labels)
+    top = HEIGHTS["girders"] / 2 + RAIL
+    places = [(p["trolley"] + x, y, z) for z in (top + CLEARANCE, top) for x, y in CENTRES]
+    return vertical(body, places, [f"w_{part}_{k}" for part in ("trolley", "girder") for k in range(1, 5)])

@@ -78,8 +78,8 @@ def natural_frequencies(body: Body, count: int, tied: SparseRows | None = None) 
     inverse: Any = LinearOperator(K.shape, matvec=factors.solve)
     begin = np.random.default_rng(1).normal(size=K.shape[0])  # the same numbers in every run
     values = eigsh(K, count + 6, M, sigma=-shift, OPinv=inverse, v0=begin, return_eigenvectors=False)
-    found = np.sort(np.sqrt(np.maximum(values, 0.0))) / (2 * np.pi)
-    return [float(f) for f in found[found > _RIGID][:count]]
+    frequencies = np.sort(np.sqrt(np.maximum(values, 0.0))) / (2 * np.pi)
+    return [float(f) for f in frequencies[frequencies > _RIGID][:count]]
 
 
 def _reduction(size: int, free: NDArray, tied: SparseRows | None) -> sparse.csr_matrix:

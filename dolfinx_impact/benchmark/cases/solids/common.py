@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .... import parallel
-from ....contact.obstacles import Obstacle
+from ....contact.obstacles import Obstacle, Plane
 from ....contact.rigid_contact import RigidContact
-from ....integrators import Integrator, Option
+from ....contact.surfaces import SurfaceContact
+from ....integrators import Integrator, Option, Scheme
 from ....materials import LinearElastic
 from ....mesh import NamedMesh
 from ....output.result import Result
 from ....systems.solid import Solid
-from ...case import COMMON, Case, Ended, Results, Values, contact_law
-from ...run_log import CONTACT
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
 WITH_DISSIPATIVE = (*SCHEMES, "noh-bathe")
@@ -25,11 +26,11 @@ _RESTITUTION = Option(0.0, "-", "Newton's coefficient of the contact nodes", int
 RESTITUTION = {"restitution": _RESTITUTION}
 
 
-def material(E: float, rho: float, when: str = "") -> dict[str, Option]:
-    """Parameters of a material, with ``nu = 0.3``."""
+def material(E: float, rho: float, when: str = "", nu: float = 0.3) -> dict[str, Option]:
+    """Parameters of a material."""
     return {
         "E": Option(E, "Pa", f"Young's modulus{when}", interval=POSITIVE),
-        "nu": Option(0.3, "-", f"Poisson's ratio{when}", interval="(-1, 0.5)"),
+        "nu": Option(nu, "-", f"Poisson's ratio{when}", interval="(-1, 0.5)"),
         "rho": Option(rho, "kg/m3", "density", interval=POSITIVE),
     }
 
@@ -61,6 +62,19 @@ def contact(body: Solid, part: str, obstacle: Obstacle, p: Values) -> RigidConta
     return RigidContact(body, part, obstacle, **contact_law(p))
 
 
+def floor(body: Solid, part: str, p: Values) -> RigidContact:
+    """Contact of a part with the plane through the origin, whose normal is the last direction. Collective."""
+    up = np.eye(body.block)[-1]
+    return contact(body, part, Plane(0.0 * up, up), p)
+
+
+def symmetric(dimension: int, parts: Sequence[str] = ("",)) -> dict[str, Any]:
+    """Keywords of a :class:`.Solid`: half a section in (r, z), or a quarter in space, of its parts."""
+    planes = {"axis": (0,)} if dimension == 2 else {"x = 0": (0,), "y = 0": (1,)}
+    fixed = {part + plane: along for part in parts for plane, along in planes.items()}
+    return {"fixed": fixed, **({"hypothesis": "axisymmetric"} if dimension == 2 else {})}
+
+
 def stored(result: Result) -> NDArray:
     """Kinetic, complementary and internal energy at every sample, their sum [J]."""
     return result["kinetic"] + result["complementary"] + result["internal"]
@@ -74,7 +88,7 @@ def impact_numbers(run: Ended) -> Results:
     upward = momentum[system.block - 1 : system.owned : system.block]
     velocity = parallel.total(system.comm, float(np.sum(upward))) / float(system.total_mass)
     lost = 1 - float(energy[-1] / energy[0])
-    return {**run.log.numbers(*CONTACT), "rebound_velocity": velocity, "energy_lost": lost}
+    return {**run.log.numbers(), "rebound_velocity": velocity, "energy_lost": lost}
 
 
 class SolidCase(Case):
@@ -87,7 +101,45 @@ class SolidCase(Case):
         return 1e-12 if run.integrator.mass == "lumped" else 1e-11
 
     def start(self, integrator: Integrator, setup: Any, p: Values) -> None:
-        """Start against the last direction with the speed v0. Collective."""
+        """Start against the last direction with the speed v0, or at rest in a case without it. Collective."""
         body = setup.body
-        down = -p["v0"] * np.eye(body.block)[-1]
+        down = -p.get("v0", 0.0) * np.eye(body.block)[-1]
         integrator.start(0.0, np.tile(down, body.size // body.block))
+
+
+class Collision(SolidCase):
+    """Two parts of one body and the contact of their surfaces.
+
+    Attributes:
+        make_body: Makes the body for the parameters of a run. Collective.
+        surfaces: Names of the surfaces.
+    """
+
+    make_body: Callable[[Values], Solid]
+    surfaces: tuple[str, str] = ("upper/boundary", "lower/boundary")
+
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Both parts and their contact. Collective."""
+        body = self.make_body(p)
+        return Setup(system=body, contact=SurfaceContact(body, *self.surfaces, **contact_law(p)))
+
+    def velocities(self, body: Solid, p: Values) -> dict[str, ArrayLike]:
+        """Of the parts at the start [m/s]; by default v0 towards each other along the last direction."""
+        up = p["v0"] * np.eye(body.block)[-1]
+        return {"lower": up, "upper": -up}
+
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
+        """Start with the velocities of the parts. Collective."""
+        body: Any = setup.body
+        first, second = (body.rigid_velocity(v, cells=name) for name, v in self.velocities(body, p).items())
+        integrator.start(0.0, first + second)
+
+
+def mean_velocity(s: Integrator, part: str) -> NDArray:
+    """Mean velocity of a part at t by mass, shape (gdim,) [m/s]. Collective."""
+    body: Any = s.system
+    inside = body._nodes_in(part)[: body.owned // body.block]
+    m, v = body.mass[:: body.block][inside], s.v_mean[: body.owned].reshape(-1, body.block)[inside]
+    sums = body.comm.allreduce(np.array([*(m @ v), m.sum()]))
+    mean: NDArray = sums[:-1] / sums[-1]
+    return mean

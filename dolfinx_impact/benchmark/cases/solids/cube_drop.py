@@ -10,8 +10,7 @@ import numpy as np
 from ....contact.obstacles import Plane
 from ....integrators import Option, Scheme, find_scheme
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values
-from ...verdict import Verdict
+from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values, Verdict, Verdicts
 from . import common
 
 PARAMETERS = {
@@ -55,25 +54,24 @@ class CubeDrop(common.SolidCase):
 
     def measure(self, run: Ended) -> Results:
         """Impact and rebound. Collective."""
-        found = common.impact_numbers(run)
-        ratio = found["rebound_velocity"] / run.p["v0"]
-        return {**found, "rebound_ratio": ratio, "energy_rebound": ratio**2}
+        impact = common.impact_numbers(run)
+        ratio = impact["rebound_velocity"] / run.p["v0"]
+        return {**impact, "rebound_ratio": ratio, "energy_rebound": ratio**2}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Whether the momentum closes, and the impact is over."""
         results, momentum = run.results, run.integrator.system.total_mass * run.p["v0"]
         defect = results["impulse_sum"] / momentum - (1 + results["rebound_ratio"])
-        rows = [Verdict.below("the impulse is the change of momentum (relative)", defect, 1e-10)]
+        yield Verdict.below("the impulse is the change of momentum (relative)", defect, 1e-10)
         if results["contact_end"] is not None:
             end = results["contact_end"] / run.p["t_end"]
-            rows.append(Verdict.below("the last contact is over (its time over t_end)", end, 0.9))
-        return rows
+            yield Verdict.below("the last contact is over (its time over t_end)", end, 0.9)
 
-    def study(self, problem: Problem) -> list[Verdict]:
+    def study(self, problem: Problem) -> Verdicts:
         """Dependence of the rebound: not on E, and less and less on e as the mesh is refined. Collective."""
         p = problem.given
         if find_scheme(problem.scheme).explicit and p["courant"] > 1:
-            return []
+            return
 
         def rebound(**changes: Any) -> float:
             made = self.make(problem.scheme, {**p, "h": None, "t_end": None, **changes})
@@ -81,13 +79,12 @@ class CubeDrop(common.SolidCase):
 
         coarse, middle, fine = REFINEMENTS
         same = [rebound(elements=middle, E=p["E"] * factor) for factor in SOFTER]
-        rough, found = ([rebound(elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine))
+        rough, smooth = ([rebound(elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine))
         modulus = "the rebound does not depend on E (relative spread over E, E/10, E/100)"
         nodes = f"rebound over v0 with e = %g at {fine} elements; expected is the mean over e"
         order = "the rebounds of all e approach each other at first order or faster "
         order += f"(spread at {fine} over that at {coarse} elements)"
-        return [
-            Verdict.below(modulus, np.ptp(same) / np.max(np.abs(same)), 1e-6),
-            *(Verdict.equal(nodes % e, x, float(np.mean(found)), 0.02) for e, x in zip(RESTITUTIONS, found)),
-            Verdict.below(order, np.ptp(found) / np.ptp(rough), coarse / fine),
-        ]
+        yield Verdict.below(modulus, np.ptp(same) / np.max(np.abs(same)), 1e-6)
+        for e, ratio in zip(RESTITUTIONS, smooth):
+            yield Verdict.equal(nodes % e, ratio, float(np.mean(smooth)), 0.02)
+        yield Verdict.below(order, np.ptp(smooth) / np.ptp(rough), coarse / fine)

@@ -33,8 +33,7 @@ from ....output.observer import ObserverLike
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values
-from ...verdict import Verdict
+from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
 from . import common
 from .common import FINITE, POSITIVE, SCHEMES
 from .momenta import MomentumLog
@@ -140,11 +139,11 @@ class FreeFlight(common.SolidCase):
     defaults = {"force": "midpoint"}
     courants = COURANT
 
-    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
-        """The parameters; a ValueError without spin."""
+    def check(self, p: Values) -> None:
+        """A ValueError also without spin."""
         if p["spin"] == 0:
             raise ValueError("spin must be a number other than 0 [rad/s], but is 0")
-        return super().settled(p, scheme)
+        super().check(p)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The body; two opposite corners are recorded. Collective."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from dolfinx import fem
@@ -17,12 +16,9 @@ from numpy.typing import NDArray
 from .... import mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.obstacles import Plane
-from ....integrators import Integrator, Option, Scheme, find_scheme
+from ....integrators import Integrator, Option, Scheme
 from ....output.result import Result
-from ....simulation.loop import simulate
-from ...case import EXPLICIT, Ended, Results, Setup, Values, run_end
-from ...run_log import CONTACT
-from ...verdict import Verdict
+from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
 from . import common
 from .common import FINITE, NOT_NEGATIVE, POSITIVE
 
@@ -54,12 +50,12 @@ def rotation(p: Values) -> NDArray:
     return about_y @ about_z
 
 
-def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
+def differences(turned_back: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
     """Largest difference of each kind of vector over the largest vector; 0 where there is none."""
     largest = {}
     for name, true in reference.items():
         scale = float(np.max(np.linalg.norm(true, axis=2)))
-        off = float(np.max(np.linalg.norm(found[name] - true, axis=2)))
+        off = float(np.max(np.linalg.norm(turned_back[name] - true, axis=2)))
         largest[name] = off / scale if scale > 0 else off
     return largest
 
@@ -73,43 +69,20 @@ class Turned(Setup):
 
     def turned_back(self, result: Result) -> dict[str, NDArray]:
         """``u``, ``v`` and impulses ``r`` of a run, turned back, shape (n, points, 3) each. Collective."""
-        bar, wall = self.body, self.wall
+        bar, wall = self.body, self.contact
         every = self._places(bar.rows(), np.repeat(np.arange(bar.owned // 3), 3))[::3] // 3
-        found = {name: result[name].reshape(len(result["t"]), -1, 3)[:, every] for name in ("u", "v")}
+        vectors = {name: result[name].reshape(len(result["t"]), -1, 3)[:, every] for name in ("u", "v")}
         # The wall's normal is the turned x axis.
         impulses = result["r"][:, :, None] * self.R[:, 0]
         if wall.friction > 0:
             impulses = impulses + result["r_t"]
-        found["r"] = impulses[:, self._places(wall.L, wall.L.dofs[:, 0] // 3)]
-        return {name: vectors @ self.R for name, vectors in found.items()}
-
-    @property
-    def wall(self) -> Any:
-        """The contact with the wall."""
-        return self.contact
+        vectors["r"] = impulses[:, self._places(wall.L, wall.L.dofs[:, 0] // 3)]
+        return {name: each @ self.R for name, each in vectors.items()}
 
     def _places(self, rows: SparseRows, nodes: NDArray) -> NDArray:
         """Where the columns of a history of ``rows``, one for each of ``nodes``, are in :attr:`order`."""
         keys = parallel.gather_rows(self.body.comm, self.order[nodes])
         return np.lexsort(keys[rows.sorting(self.body.comm)].T)
-
-
-def turned(p: Values, R: NDArray) -> Turned:
-    """The bar and its wall, turned by R; a ValueError for parameters that describe no bar. Collective."""
-    side = math.sqrt(p["area"])
-    if not 1e-5 < side / p["length"] < 1e5:
-        size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
-        raise ValueError(f"{size} cannot be meshed")
-    counts = {"elements": p["elements"], "lateral": p["lateral"], "tetrahedra": p["cell"] == "tetrahedron"}
-    sizes = {"dimension": 3, "length": p["length"], "side": side}
-    named = mesh.read(mesh.package_mesh("bar.geo"), parameters=sizes | counts)
-    # A space like that of the body: their nodes have the same numbers.
-    before = fem.functionspace(named.mesh, ("Lagrange", 1, (3,))).tabulate_dof_coordinates()
-    named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
-    bar = common.elastic(named, p)
-    wall = common.contact(bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), p)
-    order = coordinate_order(before, p["length"])
-    return Turned(system=bar, contact=wall, record=bar.rows(), R=R, order=order)
 
 
 class ObliqueBar(common.SolidCase):
@@ -119,8 +92,21 @@ class ObliqueBar(common.SolidCase):
     about = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Turned:
-        """Bar and wall, turned. Collective."""
-        return turned(p, rotation(p))
+        """Bar and wall, turned; a ValueError for parameters that describe no bar. Collective."""
+        side, R = math.sqrt(p["area"]), rotation(p)
+        if not 1e-5 < side / p["length"] < 1e5:
+            size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
+            raise ValueError(f"{size} cannot be meshed")
+        parameters = {"dimension": 3, "side": side, "tetrahedra": p["cell"] == "tetrahedron"}
+        parameters |= {name: p[name] for name in ("length", "elements", "lateral")}
+        named = mesh.read(mesh.package_mesh("bar.geo"), parameters=parameters)
+        # A space like that of the body: their nodes have the same numbers.
+        before = fem.functionspace(named.mesh, ("Lagrange", 1, (3,))).tabulate_dof_coordinates()
+        named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
+        bar = common.elastic(named, p)
+        wall = common.contact(bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), p)
+        order = coordinate_order(before, p["length"])
+        return Turned(system=bar, contact=wall, record=bar.rows(), R=R, order=order)
 
     def start(self, integrator: Integrator, setup: Turned, p: Values) -> None:
         """Start aslant. Collective."""
@@ -129,14 +115,12 @@ class ObliqueBar(common.SolidCase):
 
     def measure(self, run: Ended) -> Results:
         """Differences to the bar that is not turned. Collective."""
-        p, plain = run.p, turned(run.p, np.eye(3))
-        straight = self.bind(find_scheme(run.scheme), plain, p, run.integrator.beyond_limit)
-        self.start(straight, plain, p)
-        options = {"record": plain.record, "energies": False, "every": p["every"], "progress": False}
-        reference = simulate(straight, t_end=run_end(straight, p["t_end"]), **options)
-        off = differences(run.setup.turned_back(run.result), plain.turned_back(reference))
-        found = {"difference": max(off.values()), **{f"difference_{name}": off[name] for name in off}}
-        return {**found, **run.log.numbers(*CONTACT)}
+        straight = {**run.p, "angle1": 0.0, "angle2": 0.0}
+        plain = self.make(run.scheme, straight, run.integrator.beyond_limit)
+        reference = plain.setup.turned_back(plain.simulate([], energies=False))
+        off = differences(run.setup.turned_back(run.result), reference)
+        largest = {"difference": max(off.values()), **{f"difference_{name}": off[name] for name in off}}
+        return {**largest, **run.log.numbers()}
 
     def verdicts(self, run: Ended) -> list[Verdict]:
         """Whether the solution turns."""

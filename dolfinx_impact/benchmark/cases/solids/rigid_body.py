@@ -9,7 +9,6 @@ corners. By default its corner sticks; with friction 0.1 it slips. Results are t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,8 @@ from ....exact.rigid import Impact, RigidImpact
 from ....integrators import Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
 from ....systems.rigid_body import RigidBody
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, contact_law
 from ...run_log import RunLog
-from ...verdict import Verdict
 from .common import FINITE, SCHEMES
 
 PARAMETERS = {
@@ -46,7 +44,7 @@ TOLERANCE = 1e-12  #: What is compared agrees to this part of its scale.
 _OWN = ("coefficient", "energy_lost_run")  #: Laws, without an exact value of their own.
 
 
-class Flight:
+class Approach:
     """The body from the start to the impact; the scheme looks ahead by the part ``forecast`` of a step.
 
     Attributes:
@@ -119,19 +117,12 @@ class ImpactLog(RunLog):
         self.tangential = float(np.sum(steps.r_t[i][:, 0])) if steps.r_t.ndim == 3 else 0.0
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class FlightSetup(Setup):
-    """The body, the plane and the flight to it."""
-
-    flight: Flight
-
-
 def compared(run: Ended) -> dict[str, tuple[Any, Any, float, str]]:
     """Measured and exact value, scale of their difference, and meaning, by name.
 
     ``coefficient`` is that of the contact point farthest from e.
     """
-    flight, result, log, e = run.setup.flight, run.result, run.log, run.p["restitution"]
+    flight, result, log, e = run.setup.beside, run.result, run.log, run.p["restitution"]
     exact, mass, hit = flight.exact, flight.body.mass, flight.exact.normal > 0
     coefficients = -flight.normal_velocity(log.after)[hit] / flight.normal_velocity(log.before)[hit]
     worst = float(coefficients[np.argmax(np.abs(coefficients - e))])
@@ -170,27 +161,26 @@ class RigidBodyCase(Case):
     log_type = ImpactLog
     no_critical_step = "a rigid body has no critical time step"
 
-    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
-        """The parameters; a ValueError for a run that ends before the impact."""
-        found = super().settled(p, scheme)
+    def check(self, p: Values) -> None:
+        """A ValueError also for a run that ends before the impact."""
+        super().check(p)
         if not p["t_end"] > (FLIGHT + 1.4) * p["h"]:
             raise ValueError(f"t_end must be at least {FLIGHT + 2} h: the body flies {FLIGHT} steps before")
-        return found
 
-    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> FlightSetup:
-        """Body, plane and flight; a ValueError for a body that does not fly to the plane."""
+    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
+        """Body, plane and the flight to it; a ValueError for a body that does not fly to the plane."""
         body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
         contact = RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), **contact_law(p))
-        flight = Flight(body, contact, p, 0.0 if scheme.explicit else p.get("forecast", 0.0))
-        return FlightSetup(system=body, contact=contact, record=body.rows(), flight=flight)
+        flight = Approach(body, contact, p, 0.0 if scheme.explicit else p.get("forecast", 0.0))
+        return Setup(system=body, contact=contact, record=body.rows(), beside=flight)
 
-    def start(self, integrator: Integrator, setup: FlightSetup, p: Values) -> None:
+    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
         """Start on the flight."""
-        integrator.start(setup.flight.start, setup.flight.velocity)
+        integrator.start(setup.beside.start, setup.beside.velocity)
 
     def measure(self, run: Ended) -> Results:
         """The impact and its closed form."""
-        rows, exact = compared(run), run.setup.flight.exact
+        rows, exact = compared(run), run.setup.beside.exact
         return {
             **{name: row[0] for name, row in rows.items()},
             **{f"{name}_exact": row[1] for name, row in rows.items() if name not in _OWN},

@@ -15,9 +15,7 @@ from ....contact.obstacles import Plane, Sphere
 from ....integrators import Integrator, Option, Scheme
 from ....materials import NeoHookean
 from ....systems.solid import Solid
-from ...case import EXPLICIT, Ended, Results, Setup, Values
-from ...run_log import CONTACT
-from ...verdict import Verdict
+from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from . import common
 from .common import FINITE, SCHEMES
 from .momenta import MomentumLog, final_motion
@@ -56,7 +54,7 @@ RING = {
 TOLERANCE = 1e-10
 
 
-def laws(results: Results, p: Values, ahead: bool) -> list[Verdict]:
+def laws(results: Results, p: Values, ahead: bool) -> Verdicts:
     """The laws of momenta and contact; ``ahead``: normals are those at a forecast position."""
     axis = "the angular momentum about the axis of the wall is constant (relative, largest change)"
     axis += "; impulses act at the middle of the step, but point to the axis at its forecast" if ahead else ""
@@ -64,15 +62,14 @@ def laws(results: Results, p: Values, ahead: bool) -> list[Verdict]:
     rows = (("linear momentum changes by the impulses", "linear_momentum_defect"), (moments, "moment_defect"))
     below = [(f"the {words} (relative, largest of all steps)", name) for words, name in rows]
     below += [(axis, "angular_momentum_defect")] if "wall" in p else []
-    found = [Verdict.below(words, results[name], TOLERANCE) for words, name in below]
+    yield from (Verdict.below(words, results[name], TOLERANCE) for words, name in below)
     claim, work = "contact takes energy (its work over the energy at the start)", results["contact_work"]
-    found.append(Verdict(claim, work, 0.0, TOLERANCE, bool(work <= TOLERANCE)))
+    yield Verdict(claim, work, 0.0, TOLERANCE, bool(work <= TOLERANCE))
     allowed = p.get("friction", 0.0)
     if allowed > 0 and results["impulse_y"] > 0:
         ratio = abs(results["impulse_x"]) / results["impulse_y"]
         claim = "tangential over normal impulse is at most the coefficient of friction"
-        found.append(Verdict(claim, ratio, allowed, TOLERANCE, bool(ratio <= allowed + TOLERANCE)))
-    return found
+        yield Verdict(claim, ratio, allowed, TOLERANCE, bool(ratio <= allowed + TOLERANCE))
 
 
 def make_body(p: Values, hole: float, x: float, y: float) -> Solid:
@@ -130,10 +127,10 @@ class Spinning(common.SolidCase):
             "contact_gain": log.contact_gain / had,
             **dict(zip(("vx", "vy", "spin"), map(float, final_motion(run.integrator)))),
             **dict(zip(("impulse_x", "impulse_y"), map(float, log.impulse))),
-            **log.numbers(*CONTACT),
+            **log.numbers(),
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """The laws of momenta and contact."""
         return laws(run.results, run.p, ahead=run.integrator.v_shift == 0)
 

@@ -26,12 +26,10 @@ from numpy.typing import NDArray
 
 from .... import parallel
 from ....integrators import Integrator, Option, Scheme, find_scheme
-from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ....systems.system import PointMasses
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values
-from ...verdict import Verdict
+from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from . import common
 
 _ELEMENTS = "elements along a side (default by dimension and degree); the orders take up to twice as many"
@@ -122,8 +120,8 @@ def amplitude(block: Any, u: NDArray, p: Values) -> float:
     """Part of the mode in ``u``, by the lumped masses, over the wave's largest. Collective."""
     n = block.owned
     wave = wave_field(block, p)[:n]
-    found, whole = block.comm.allreduce(np.array([wave * block.mass @ u[:n], wave * block.mass @ wave]))
-    return float(found / whole / p["amplitude"])
+    part, whole = block.comm.allreduce(np.array([wave * block.mass @ u[:n], wave * block.mass @ wave]))
+    return float(part / whole / p["amplitude"])
 
 
 def orders(scheme: str, p: Values) -> dict[str, float]:
@@ -131,8 +129,8 @@ def orders(scheme: str, p: Values) -> dict[str, float]:
     n, period = p["elements"], 2 * math.pi / frequency(p)
     meshes = (n, 3 * n // 2, 2 * n)
     ends = (run(scheme, {**p, "elements": m}, PERIODS_SPACE * period) for m in meshes)
-    found = np.array([errors(end, scheme, p) for end in ends])
-    displacement, strain = -np.polyfit(np.log(meshes), np.log(found), 1)[0]
+    both = np.array([errors(end, scheme, p) for end in ends])
+    displacement, strain = -np.polyfit(np.log(meshes), np.log(both), 1)[0]
     ends = (run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3))
     coarse, middle, fine = (amplitude(end.system, end.u, p) for end in ends)
     in_time = math.log2(abs(coarse - middle) / abs(middle - fine))
@@ -141,14 +139,10 @@ def orders(scheme: str, p: Values) -> dict[str, float]:
 
 def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
     """A run of its own to ``t_end``, with so many parts of the step of ``courant``. Collective."""
-    block = make_block(p)
-    h = whole_step(t_end, p["courant"] * block.critical_time_step()) / parts
-    setup, given = Setup(system=block), {**p, "h": h}
-    integrator, nothing = WaveBlock().bind(find_scheme(scheme), setup, given, False), np.zeros(0, np.int32)
-    WaveBlock().start(integrator, setup, given)
-    rows = block.rows(nothing)
-    simulate(integrator, t_end=t_end, record=rows, energies=False, progress=False)
-    return integrator
+    h = whole_step(t_end, p["courant"] * make_block(p).critical_time_step()) / parts
+    problem = WaveBlock().make(scheme, {**p, "h": h, "t_end": t_end})
+    problem.simulate([], energies=False)
+    return problem.integrator
 
 
 class WaveBlock(common.SolidCase):
@@ -159,11 +153,11 @@ class WaveBlock(common.SolidCase):
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with the number of elements."""
-        found = super().settled(p, scheme)
+        settled = super().settled(p, scheme)
         n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
         if not (2 <= n <= 100 and n == int(n)):
             raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
-        return {**found, "elements": int(n), "t_end": p["t_end"] or 2 * math.pi / frequency(p)}
+        return {**settled, "elements": int(n), "t_end": p["t_end"] or 2 * math.pi / frequency(p)}
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The block; the nodes of an edge are recorded. Collective."""
@@ -183,23 +177,22 @@ class WaveBlock(common.SolidCase):
         """Errors after the run, and the orders of a stable scheme. Collective."""
         displacement, strain = errors(run.integrator, run.scheme, run.p)
         period = 2 * math.pi / frequency(run.p)
-        found = {"period": period, "error_displacement": displacement, "error_energy": strain}
+        after = {"period": period, "error_displacement": displacement, "error_energy": strain}
         critical = run.setup.body.critical_time_step()
         courant = run.p["h"] / critical if run.given["h"] else run.given["courant"]
         unstable = find_scheme(run.scheme).explicit and courant > 1
         if unstable or run.integrator.beyond_limit:
-            return found
-        return {**found, **orders(run.scheme, {**run.p, "courant": courant})}
+            return after
+        return {**after, **orders(run.scheme, {**run.p, "courant": courant})}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Whether the orders are those of the elements and of the scheme."""
         if "order_time" not in run.results:
-            return []
+            return
         degree, in_time = run.p["degree"], 2.0 if run.p.get("theta", 0.5) == 0.5 else 1.0
         space = f"order in space of the %s of Q{degree} in the %s norm: degree%s"
-        rows = (
-            (space % ("displacement", "L2", " + 1"), "order_space", degree + 1, TOLERANCE_SPACE),
-            (space % ("strain", "energy", ""), "order_energy", degree, TOLERANCE_SPACE),
-            ("order in time", "order_time", in_time, TOLERANCE_TIME),
-        )
-        return [Verdict.equal(words, run.results[name], *bounds) for words, name, *bounds in rows]
+        words = space % ("displacement", "L2", " + 1")
+        yield Verdict.equal(words, run.results["order_space"], degree + 1, TOLERANCE_SPACE)
+        words = space % ("strain", "energy", "")
+        yield Verdict.equal(words, run.results["order_energy"], degree, TOLERANCE_SPACE)
+        yield Verdict.equal("order in time", run.results["order_time"], in_time, TOLERANCE_TIME)

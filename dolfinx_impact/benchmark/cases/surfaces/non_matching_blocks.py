@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .... import parallel
 from ....contact.bound import DofBound
@@ -24,12 +24,11 @@ from ....materials import LinearElastic
 from ....mesh import join
 from ....systems.solid import Solid
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values
-from ...run_log import CONTACT, RunLog
-from ...verdict import Verdict
+from ...case import Ended, Results, Setup, Values, Verdict
+from ...run_log import RunLog
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
-from . import common as surfaces
+from ..solids.common import FINITE
 
 _BAR = ("E", "rho", "length", "area")
 PARAMETERS = {
@@ -38,10 +37,8 @@ PARAMETERS = {
     "layers": Option(10, "-", "cells along each block", interval="[1, 1000]"),
     "dimension": Option(2, "-", "of the blocks", (2, 3)),
     "degree": Option(1, "-", "of the elements", (1, 2, 3)),
-    "angle1": Option(
-        0.0, "deg", "rotation in the plane of the first and the last axis", interval="(-inf, inf)"
-    ),
-    "angle2": Option(0.0, "deg", "in 3D, before it, in that of the last two", interval="(-inf, inf)"),
+    "angle1": Option(0.0, "deg", "rotation in the plane of the first and the last axis", interval=FINITE),
+    "angle2": Option(0.0, "deg", "in 3D, before it, in that of the last two", interval=FINITE),
     **{name: replace(impacting_bar.PARAMETERS[name], interval="(0, inf)") for name in _BAR},
     "nu": Option(0.0, "-", "Poisson's ratio; the bars have none", interval="(-1, 0.5)"),
     "gap": Option(2e-4, "m", "distance between the blocks at t = 0", interval="(0, inf)"),
@@ -86,6 +83,24 @@ class DiagonalDelassus(IteratedDelassus):
         return impulses
 
 
+def condition(s: Integrator) -> float:
+    """Condition number of the Delassus operator of the active points, scaled to unit diagonal. Collective."""
+    contact, inverse = s.contact, s.system.inverse_mass
+    assert contact is not None
+    diagonal = contact.L.diagonal(inverse)
+    active, before = parallel.gather_rows(contact.comm, diagonal), contact.mine.start
+    which, columns = np.flatnonzero(active), []
+    work = np.zeros(s.system.size)
+    for i in which:
+        unit = np.zeros(contact.count)
+        if 0 <= i - before < contact.count:
+            unit[i - before] = 1.0
+        column = contact.L.delassus(inverse, unit, None, work)[0]
+        columns.append(parallel.gather_rows(contact.comm, column.copy())[which])
+    scale = 1 / np.sqrt(active[which])
+    return float(np.linalg.cond(np.array(columns) * np.outer(scale, scale))) if which.size else 1.0
+
+
 class BlockLog(RunLog):
     """The log with mean gaps [m], largest lateral speed [m/s], iterations and condition number."""
 
@@ -119,7 +134,7 @@ class BlockLog(RunLog):
         self.sweeps = max(self.sweeps, getattr(s, "contact_iterations", 0))
         active = int(self._comm.allreduce(np.count_nonzero(s.r)))
         if active > self._active:
-            self._active, self.condition = active, max(self.condition, surfaces.condition(s))
+            self._active, self.condition = active, max(self.condition, condition(s))
 
 
 def bar_gaps(scheme: str, p: Values, h: float, steps: int) -> NDArray:
@@ -139,7 +154,7 @@ def bar_gaps(scheme: str, p: Values, h: float, steps: int) -> NDArray:
     return np.array(gaps)
 
 
-class NonMatchingBlocks(common.SolidCase):
+class NonMatchingBlocks(common.Collision):
     """Both blocks as one body."""
 
     parameters = PARAMETERS
@@ -148,11 +163,7 @@ class NonMatchingBlocks(common.SolidCase):
         "do."
     )
     defaults = {"theta": 1.0, "mass": "lumped"}  # as for two bars
-
-    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
-        """Blocks and their contact. Collective."""
-        body = make_blocks(p)
-        return Setup(system=body, contact=surfaces.contact(body, p))
+    make_body = staticmethod(make_blocks)
 
     def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
         """The scheme, perhaps with the negative control. Collective."""
@@ -164,11 +175,10 @@ class NonMatchingBlocks(common.SolidCase):
             integrator._response = DiagonalDelassus(integrator)
         return integrator  # type: ignore[no-any-return]
 
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start towards each other. Collective."""
-        body, v = setup.body, p["v0"] * axes(p)[:, -1]
-        lower, upper = (body.rigid_velocity(v, cells=name) for name in ("lower", "upper"))
-        integrator.start(0.0, lower - upper)
+    def velocities(self, body: Solid, p: Values) -> dict[str, ArrayLike]:
+        """Towards each other along the blocks."""
+        v = p["v0"] * axes(p)[:, -1]
+        return {"lower": v, "upper": -v}
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> BlockLog:
         """The log with the mean gaps. Collective."""
@@ -180,7 +190,7 @@ class NonMatchingBlocks(common.SolidCase):
         gaps = np.array(log.gaps)
         bars = bar_gaps(run.scheme, p, p["h"], gaps.size - 1)
         return {
-            **log.numbers(*CONTACT),
+            **log.numbers(),
             "deviation": float(np.abs(gaps - bars).max()) / p["gap"],
             "lateral_velocity": log.lateral / p["v0"],
             "energy_lost": 1 - float(energy[-1] / energy[0]),

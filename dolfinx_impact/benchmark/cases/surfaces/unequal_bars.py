@@ -12,20 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ....contact.surfaces import SurfaceContact
 from ....integrators import Integrator, Option, Scheme
 from ....materials import LinearElastic
 from ....mesh import join
 from ....systems.solid import Solid
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values, contact_law
-from ...run_log import CONTACT, RunLog
-from ...verdict import Verdict
+from ...case import Ended, Results, Setup, Values, Verdict, Verdicts
+from ...run_log import RunLog
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
-from . import common as surfaces
 
 
 def _given(name: str, number: int) -> Option:
@@ -50,7 +47,7 @@ PARAMETERS = {
 ACROSS = {"first": 2, "second": 3}
 
 
-class Impact:
+class BarImpact:
     """The exact impact of the parameters of a run."""
 
     def __init__(self, p: Values) -> None:
@@ -106,29 +103,23 @@ class TipLog(RunLog):
             self.tips.append(float(sums[0] / sums[1]))
 
 
-class UnequalBars(common.SolidCase):
+class UnequalBars(common.Collision):
     """Both bars as one body."""
 
     parameters = PARAMETERS
     about = (
         "Two elastic bars of different lengths collide: the short one takes over the speed of the long one."
     )
-
-    def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
-        """Bars and their contact. Collective."""
-        body = make_bars(p)
-        contact = SurfaceContact(body, "first/boundary", "second/boundary", **contact_law(p))
-        return Setup(system=body, contact=contact)
+    make_body = staticmethod(make_bars)
+    surfaces = ("first/boundary", "second/boundary")
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """After the exact end of contact [s]."""
-        return 1.5 * Impact(p).end
+        return 1.5 * BarImpact(p).end
 
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start with the velocities of both. Collective."""
-        bars = (("v1", "first"), ("v2", "second"))
-        first, second = (setup.body.rigid_velocity((p[v], 0.0), cells=name) for v, name in bars)
-        integrator.start(0.0, first + second)
+    def velocities(self, body: Solid, p: Values) -> dict[str, ArrayLike]:
+        """Those of the parameters, along x."""
+        return {"first": (p["v1"], 0.0), "second": (p["v2"], 0.0)}
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> TipLog:
         """The log with the velocity of the tips."""
@@ -137,11 +128,11 @@ class UnequalBars(common.SolidCase):
 
     def measure(self, run: Ended) -> Results:
         """Velocities and contact beside those of wave theory. Collective."""
-        log, exact = run.log, Impact(run.p)
-        velocities = [float(surfaces.mean_velocity(run.integrator, name)[0]) for name in ("first", "second")]
+        log, exact = run.log, BarImpact(run.p)
+        velocities = [float(common.mean_velocity(run.integrator, name)[0]) for name in ("first", "second")]
         known = zip((1, 2), exact.velocities)
         return {
-            **log.numbers(*CONTACT),
+            **log.numbers(),
             **{f"velocity{k}": v for k, v in zip((1, 2), velocities)},
             **{f"velocity{k}_exact": v if exact.equal else None for k, v in known},
             "contact_start_exact": exact.start,
@@ -150,20 +141,19 @@ class UnequalBars(common.SolidCase):
             "interface_velocity_exact": exact.interface,
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Velocities of tips and bars, and the impulse."""
-        p, results, exact, equal = run.p, run.results, Impact(run.p), Verdict.equal
+        p, results, exact, equal = run.p, run.results, BarImpact(run.p), Verdict.equal
         if results["interface_velocity"] is None or p["restitution"] > 0:
-            return []
+            return
         speed = p["v1"] - p["v2"]
         words = "the tips move with the mean of the velocities, weighted by the impedances [m/s]"
-        rows = [equal(words, results["interface_velocity"], exact.interface, 0.02 * speed)]
+        yield equal(words, results["interface_velocity"], exact.interface, 0.02 * speed)
         if exact.equal and p["t_end"] > 1.05 * exact.end:
             for k, v in zip((1, 2), exact.velocities):
                 words = f"bar {k} leaves as wave theory says [m/s]"
-                rows.append(equal(words, results[f"velocity{k}"], v, 0.02 * speed))
+                yield equal(words, results[f"velocity{k}"], v, 0.02 * speed)
             # The tips may touch without force until the wave returns from the end of the longer bar.
             impulse = exact.impedances[0] * speed / 2 * min(exact.transits)
             words = "the impulse is rho c A dv / 2 for two transits of the shorter bar [N s]"
-            rows.append(equal(words, results["impulse_sum"], impulse, 0.02 * impulse))
-        return rows
+            yield equal(words, results["impulse_sum"], impulse, 0.02 * impulse)
