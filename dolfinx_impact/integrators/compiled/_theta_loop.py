@@ -1,6 +1,7 @@
 """The compiled loop of :mod:`.theta`: the step of :class:`.ThetaMethod` for linear systems in numba's words.
 
-Di Stasio et al. (2019), (33), (8); sums in the order of :class:`.FactorisedThetaStep`.
+Di Stasio et al. (2019), (33), (8); sums in the order of :class:`.FactorisedThetaStep`. Kernels on
+disk name these classes and are found by file and line: rename them together with a change of lines.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The fine and coarse steps of HATI in one compiled loop; nothing is allocated in it.
 
-Fekak et al. (2017), Algorithm 1, with Algorithm 2 in 2(b); energies (86)-(90), (92) and (93).
+Fekak et al. (2017), Algorithm 1, with Algorithm 2 in 2(b); energies (86)-(90), (92) and (93). Kernels on
+disk name the classes of their arguments, and are found by file and line: a class that is renamed while the
+functions stay at their lines leaves kernels that numba cannot read.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ class Link(NamedTuple):
     began: FloatArray
 
 
-class FineContact(NamedTuple):
+class FinePoints(NamedTuple):
     """The contact at velocity level: L by dofs and weights, gaps at u = 0, the diagonal of L M^-1 L^T.
 
     With friction of node pairs the dofs are those of both nodes; then the tangential impulses of the last
@@ -157,7 +159,7 @@ def _glue(part: float, link: Link, s: FineState, kick: FloatArray, old: FloatArr
 
 @inlined
 def _contact(
-    c: FineContact, s: FineState, inverse_mass: FloatArray, gap: FloatArray, r: FloatArray, before: FloatArray
+    c: FinePoints, s: FineState, inverse_mass: FloatArray, gap: FloatArray, r: FloatArray, before: FloatArray
 ) -> None:
     """Gaps, normal velocities before, and impulses (48) of all points, from the velocity without contact."""
     for k in range(gap.size):
@@ -171,7 +173,7 @@ def _contact(
 
 
 @inlined
-def _friction(c: FineContact, s: FineState, inverse_mass: FloatArray, r: FloatArray) -> None:
+def _friction(c: FinePoints, s: FineState, inverse_mass: FloatArray, r: FloatArray) -> None:
     """Friction of node pairs by the formulas of :class:`.PairsDelassus`."""
     directions = c.dofs.shape[1] // 2
     for k in range(r.size):
@@ -194,7 +196,7 @@ def _friction(c: FineContact, s: FineState, inverse_mass: FloatArray, r: FloatAr
 
 
 @inlined
-def _work(c: FineContact, r: FloatArray, v: FloatArray) -> float:
+def _work(c: FinePoints, r: FloatArray, v: FloatArray) -> float:
     """Work of the impulses of a fine step with velocities v [J]."""
     total: float = shared.contact_work(c, r, r, 0, v)
     directions = c.dofs.shape[1] // 2
@@ -211,7 +213,7 @@ def fine_steps(  # type: ignore[no-untyped-def]
     h: float,
     side: Side,
     link: Link,
-    pairs: FineContact,
+    pairs: FinePoints,
     state: FineState,
     r: FloatArray,
     gap: FloatArray,

@@ -257,12 +257,12 @@ def _contact(parts: CompiledParts, loop: Any, place: IntArray) -> Any:
     if parts.law is None:
         none, nothing = np.zeros((0, 1)), np.zeros((2, 0))
         no_points = none.astype(np.uint32), none, none[:, 0], none[:, 0]
-        return loop.FineContact(*no_points, 0.0, 0.0, True, 0.0, *nothing)
+        return loop.FinePoints(*no_points, 0.0, 0.0, True, 0.0, *nothing)
     contact = parts.law.contact
     rough = contact.friction > 0 and not contact.paired
     if contact.surface is not None or rough or parts.law.at_position:
         raise NotCompiled("the contact is curved, has friction on an obstacle, or is at position level")
-    return loop.FineContact(
+    return loop.FinePoints(
         place[contact.dofs],
         contact.weights,
         contact.offset,
