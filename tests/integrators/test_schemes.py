@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
 
@@ -49,11 +50,12 @@ def test_ball_balance_impulse_and_law(scheme, e):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_elastic_ball_returns_to_its_height(scheme):
-    result = di.simulate(ball(1.0, scheme=scheme, h=5e-3), t_end=25.0, progress=False)
-    tops = result["u"][result["t"] > 20.0].max()
-    assert tops == pytest.approx(1.0, abs=2e-3)
+    """After ten impacts; the energy between the steps never exceeds what it was before the first one."""
+    result = di.simulate(ball(1.0, scheme=scheme, h=5e-3, height=0.2), t_end=4.0, progress=False)
+    tops = result["u"][result["t"] > 3.5].max()
+    assert np.count_nonzero(result["r"]) == 10 and tops == pytest.approx(0.2, abs=1e-3)
     energy = result["kinetic"] + GRAVITY * result["u"][:, 0]
-    assert energy[-2000:].max() <= energy[:2000].max() + 1e-10
+    assert energy[-80:].max() <= energy[:80].max() + 1e-10
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -63,22 +65,25 @@ def test_resting_ball_stays_at_rest(scheme):
     assert result["r"][1:, 0] == pytest.approx(GRAVITY * 1e-2, rel=1e-12)
 
 
+STIFFNESS = np.array([[30.0, -10.0], [-10.0, 20.0]])
+
+
 def oscillator(scheme, h, **options):
     system = di.PointMasses(
-        [1.0, 2.0],
-        lambda t, u, v, out: out.__setitem__(slice(None), np.sin(3 * t)),
-        stiffness=[[30.0, -10.0], [-10.0, 20.0]],
+        [1.0, 2.0], lambda t, u, v, out: out.__setitem__(slice(None), np.sin(3 * t)), stiffness=STIFFNESS
     )
     integrator = scheme(system, h, **options)
     integrator.start([0.1, -0.2], [1.0, 0.0])
     return integrator
 
 
-def reference(t_end=1.0):
-    """Trapezoidal rule with so small a step that its error does not show."""
-    fine = oscillator(di.MoreauJean, 1e-4)
-    di.simulate(fine, t_end=t_end, observers=[], every=10000, progress=False)
-    return fine.u
+def reference():
+    """The same two masses at t = 1 by SciPy."""
+
+    def rates(t, y):
+        return [*y[2:], *((np.sin(3 * t) - STIFFNESS @ y[:2]) / [1.0, 2.0])]
+
+    return solve_ivp(rates, (0.0, 1.0), [0.1, -0.2, 1.0, 0.0], "DOP853", rtol=1e-12, atol=1e-12).y[:2, -1]
 
 
 @pytest.mark.parametrize(
