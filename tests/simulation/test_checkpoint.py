@@ -16,6 +16,7 @@ from support.restarts import (
     KEPT,
     SETUPS,
     STEEL,
+    STEPS,
     block,
     difference,
     divided,
@@ -29,6 +30,7 @@ from support.restarts import (
 
 import dolfinx_impact as di
 from dolfinx_impact import SCHEMES, Checkpoint, StepControl, checkpoint, simulate
+from dolfinx_impact.benchmark.__main__ import main
 
 COMM = MPI.COMM_WORLD
 
@@ -39,7 +41,7 @@ def bar_scheme(name):
         return divided()
     if name == "cd-lagrange-implicit":
         ball = di.PointMasses(1.0, lambda t, u, v, out: np.copyto(out, -4.0 * u - 0.3 * v**3))
-        return SCHEMES[name].make(ball, 0.03, contact=di.DofBound(ball, 0, lower=-0.2, restitution=0.5)), 1.0
+        return SCHEMES[name].make(ball, 0.03, contact=di.DofBound(ball, 0, lower=-0.2, restitution=0.5)), -1.0
     bar = di.Solid(line("bar.geo"), **STEEL)
     contact = None
     if SCHEMES[name].contact != "none":
@@ -50,8 +52,8 @@ def bar_scheme(name):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_every_scheme_goes_on_bit_by_bit(name, shared_path):
-    reference = whole(lambda: bar_scheme(name), every=7)
-    again = kept(lambda: bar_scheme(name), shared_path / "run", every=7)
+    reference = whole(lambda: bar_scheme(name), 60, every=7)
+    again = kept(lambda: bar_scheme(name), shared_path / "run", 60, 31, every=7)
     assert reference["r"].sum() > 0 or SCHEMES[name].contact == "none"
     assert difference(reference, again) == 0.0 and same_bits(reference, again)
     assert reference.balance == again.balance
@@ -73,9 +75,9 @@ BALANCES = (
 @pytest.mark.parametrize("name", BALANCES)
 def test_two_histories_add_up_to_one(name, shared_path):
     """Run on during contact: impulses and works of both parts are those of one run, none counted twice."""
-    reference = whole(lambda: bar_scheme(name), steps=120)
+    reference = whole(lambda: bar_scheme(name), steps=60)
     pushed = np.flatnonzero(reference["r"].sum(axis=1))
-    at = int(pushed[len(pushed) // 2]) if pushed.size else 60
+    at = int(pushed[len(pushed) // 2])
     scheme, v0 = bar_scheme(name)
     scheme.start(0.0, v0)
     first = simulate(scheme, t_end=at * scheme.dt, progress=False)
@@ -83,8 +85,8 @@ def test_two_histories_add_up_to_one(name, shared_path):
     other = bar_scheme(name)[0]
     checkpoint.load(shared_path / "state", other)
     for goes_on in (scheme, other):
-        second = simulate(goes_on, t_end=120 * goes_on.dt, progress=False)
-        assert second["t"].size == 121 - at and not second["r"][0].any()
+        second = simulate(goes_on, t_end=60 * goes_on.dt, progress=False)
+        assert second["t"].size == 61 - at and not second["r"][0].any()
         assert second["r"].sum() + first["r"].sum() == pytest.approx(reference["r"].sum(), rel=1e-12)
         scale = reference["kinetic"].max()
         for work in ("internal_work", "external", "contact", "dissipated", "interface", "residual"):
@@ -93,19 +95,7 @@ def test_two_histories_add_up_to_one(name, shared_path):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", SETUPS)
-def test_bodies_go_on(name, shared_path):
-    make, in_order = SETUPS[name]
-    reference, again = whole(make, every=5), kept(make, shared_path / "run", every=5)
-    assert reference["r"].sum() > 0
-    if COMM.size == 1 or in_order:
-        assert same_bits(reference, again)
-    # Distributed factors add what comes first: 150 steps with contact were seen to differ by 1.5e-12.
-    assert difference(reference, again) <= (1e-12 if COMM.size == 1 else 1e-11)
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("at", [1, 64, 149, 150])
+@pytest.mark.parametrize("at", [1, 64, STEPS - 1, STEPS])
 def test_wherever_it_stops(at, shared_path):
     assert difference(whole(rubber, every=64), kept(rubber, shared_path / "run", at=at, every=64)) == 0.0
 
@@ -148,20 +138,23 @@ def test_a_step_that_changes_goes_on(shared_path):
 def check_resumed(name, path, ranks):
     """The run resumed from a checkpoint of so many ranks is the run from its start."""
     make, in_order = SETUPS[name]
-    away = difference(restarts.reference(name), go_on(make, path, every=7))
-    assert away <= (
-        1e-12 if in_order or name in ("implicit-rubber", "damped-rubber", "divided") else 1e-11
-    ), ranks
-    assert away == 0.0 or (ranks, COMM.size) != (1, 1)
+    reference, again = restarts.reference(name), go_on(make, path, every=7)
+    assert reference["r"].sum() > 0
+    if ranks == COMM.size and (ranks == 1 or in_order):
+        assert same_bits(reference, again)
+    # Distributed factors add what comes first: 150 steps with contact were seen to differ by 1.5e-12.
+    close = in_order or COMM.size == 1 or name in ("implicit-rubber", "damped-rubber", "divided")
+    assert difference(reference, again) <= (1e-12 if close else 1e-11), ranks
 
 
 @pytest.mark.mpi(turns=False)  # on three ranks it reads what it wrote on two
 @pytest.mark.parametrize("name", SETUPS)
-def test_on_any_number_of_ranks(name, kept_files, shared_path):
+def test_bodies_go_on_on_any_number_of_ranks(name, kept_files, shared_path):
     """Resumed on 1, 2 and 3 ranks from the checkpoints of as many and of fewer."""
-    make, _ = SETUPS[name]
+    scheme, v0 = SETUPS[name][0]()
+    scheme.start(0.0, v0)
     mine = (kept_files or shared_path) / f"{name}-{COMM.size}"
-    kept(make, mine, steps=KEPT + 1, every=7)
+    simulate(scheme, t_end=KEPT * scheme.dt, checkpoint=Checkpoint(mine, every=KEPT), every=7, progress=False)
     COMM.barrier()
     for ranks in range(1, COMM.size + 1):
         path = mine.with_name(f"{name}-{ranks}")
@@ -267,7 +260,7 @@ def test_an_interrupted_run_is_kept(shared_path):
     scheme.start(0.0, v0)
     with pytest.raises(di.Interrupted, match="SIGTERM") as stop:
         keep = Checkpoint(path, every=10**6)
-        simulate(scheme, t_end=150 * scheme.dt, observers=[interrupt], checkpoint=keep, progress=False)
+        simulate(scheme, t_end=STEPS * scheme.dt, observers=[interrupt], checkpoint=keep, progress=False)
     assert "go on from" in stop.value.left
     assert difference(whole(rubber), go_on(rubber, path)) == 0.0
 
@@ -290,9 +283,16 @@ OTHERS = {
 }
 
 
+@pytest.fixture(scope="module")
+def of_rubber(tmp_path_factory):
+    """A checkpoint of the rubber block."""
+    path = tmp_path_factory.mktemp("rubber") / "run"
+    kept(rubber, path, at=30, steps=31)
+    return path
+
+
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_checkpoint_of_another_run_is_refused(name, shared_path):
-    kept(rubber, shared_path / "run", at=80, steps=81)
+def test_a_checkpoint_of_another_run_is_refused(name, of_rubber):
     options, message = OTHERS[name]
     friction = {"friction": 0.0} if name in ("scheme", "law of contact") else {}
     scheme, v0 = rubber(**options, **friction)
@@ -301,7 +301,7 @@ def test_a_checkpoint_of_another_run_is_refused(name, shared_path):
     scheme.start(0.0, v0)
     before = scheme.state()
     with pytest.raises(ValueError, match=message):
-        checkpoint.load(shared_path / "run", scheme)
+        checkpoint.load(of_rubber, scheme)
     after = scheme.state()
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
@@ -550,6 +550,7 @@ import os, signal, sys
 from support.restarts import rubber
 from dolfinx_impact import Checkpoint, simulate
 scheme, v0 = rubber()
+scheme.start(0.0, v0)
 kept = Checkpoint(sys.argv[1], every=1)
 FILES = ("/run_checkpoint.py", "/checkpoint.py", "/atomic_file.py", "/tempfile.py")
 moments = 0
@@ -572,7 +573,6 @@ for line in sys.stdin:
     child = os.fork()
     if child == 0:
         try:
-            scheme.start(0.0, v0)
             sys.settrace(seen)
             simulate(scheme, t_end=4 * scheme.dt, checkpoint=kept, progress=False)
             sys.settrace(None)
@@ -599,7 +599,8 @@ def test_killed_at_many_moments(tmp_path):
 
         moments = answer(0)
         assert moments > 1000 and [p.name for p in path.parent.iterdir()] == ["run"]
-        for moment in np.random.default_rng(7).integers(1, moments, 30):
+        parts = (np.arange(12) + np.random.default_rng(7).random(12)) / 12
+        for moment in (1 + parts * (moments - 1)).astype(int):
             os.kill(answer(moment), signal.SIGKILL)
             left += len(list(path.parent.iterdir())) > 1
             with checkpoint.Stored(path) as stored:
@@ -607,7 +608,7 @@ def test_killed_at_many_moments(tmp_path):
                 stored.resume(scheme)
             seen.add(scheme.n)
         parent.stdin.close()
-    assert seen == {1, 2, 3} and left > 15  # most were killed while they wrote
+    assert {1, 2, 3} <= seen <= {1, 2, 3, 4} and left > 6  # most were killed while they wrote
     simulate(rubber()[0], t_end=1e-2, restart=path, checkpoint=Checkpoint(path, every=1000), progress=False)
     assert [p.name for p in path.parent.iterdir()] == ["run"]
 
@@ -619,10 +620,10 @@ def test_killed_at_many_moments(tmp_path):
     "words, every",
     [
         ("bouncing-ball moreau-jean", 333),
-        ("split-bar hati", 7),
-        ("impacting-bar cd-lagrange", 33),
-        ("bridge-crane hati --set t_end=0.02 every=3", 77),
-        ("free-flight cd-lagrange --set t_end=3", 400),
+        ("split-bar hati --set elements=20 t_end=1.3e-4", 7),
+        ("impacting-bar cd-lagrange --set elements=10 restitution=1", 33),
+        ("bridge-crane hati --set t_end=0.01 every=3", 77),
+        ("free-flight cd-lagrange --set t_end=3 elements=4", 400),
         pytest.param(
             "solid-crane hati --set coarse=3 t_end=4e-3 ratio=20 start=sudden every=3",
             7,
@@ -630,9 +631,7 @@ def test_killed_at_many_moments(tmp_path):
         ),
     ],
 )
-def test_the_runner_goes_on(words, every, tmp_path, capsys):
-    from dolfinx_impact.benchmark.__main__ import main
-
+def test_the_runner_goes_on(words, every, tmp_path):
     file = tmp_path / "kept.npz"
     keep = ["--checkpoint", str(file), "--checkpoint-every", str(every)]
     assert main(["run", *words.split(), "--out", str(tmp_path / "whole"), *keep]) == 0
@@ -642,8 +641,13 @@ def test_the_runner_goes_on(words, every, tmp_path, capsys):
     assert all(np.array_equal(one[k], other[k], equal_nan=one[k].dtype.kind == "f") for k in names)
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("whole", "again")]
     assert summaries[0]["results"] == summaries[1]["results"]
+
+
+def test_what_the_runner_refuses(tmp_path, capsys):
+    words, file = ["run", "bouncing-ball", "moreau-jean"], tmp_path / "kept.npz"
+    keep = ["--checkpoint", str(file), "--checkpoint-every", "333"]
+    assert main([*words, "--out", str(tmp_path / "whole"), *keep]) == 0
     capsys.readouterr()
-    words = words.split()
     wrong = [
         (["--checkpoint", str(file)], "give --checkpoint FILE and --checkpoint-every N together"),
         (["--checkpoint-every", "3"], "give --checkpoint FILE and --checkpoint-every N together"),
@@ -655,7 +659,7 @@ def test_the_runner_goes_on(words, every, tmp_path, capsys):
         (["--restart", str(file), "--set", "every=11"], "not 11: give the same parameters"),
     ]
     for given, message in wrong:
-        assert main(["run", *words, "--out", str(tmp_path / "bad"), *given]) == 2
+        assert main([*words, "--out", str(tmp_path / "bad"), *given]) == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "bad").exists() or not list((tmp_path / "bad").iterdir())
     other_case = ["run", "van-der-pol", "cd-lagrange", "--out", str(tmp_path / "bad"), "--restart", str(file)]

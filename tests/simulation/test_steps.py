@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support import cases
-from support.restarts import rubber, whole
+from support.restarts import STEPS, rubber, whole
 
 import dolfinx_impact as di
 from dolfinx_impact.integrators import step_buffer as steps
@@ -61,7 +61,7 @@ def test_stored_energy_is_that_of_the_samples():
             self.internal += list(steps.energies[: steps.count, TERMS.index("internal")])
 
     every, few = whole(rubber), whole(rubber, every=40, observers=[Counted(False)])
-    where = [*range(0, 150, 40), 150]
+    where = [*range(0, STEPS, 40), STEPS]
     for name in ("kinetic", "internal", "internal_work", "contact", "residual"):
         assert np.array_equal(few[name], every[name][where]), name
     watched, lazy = Counted(True), Counted(False)
