@@ -88,8 +88,7 @@ def test_the_rule(kind, size, place):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("kind", [CELL.triangle, CELL.quadrilateral])
-@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("kind, degree", [(CELL.triangle, 1), (CELL.quadrilateral, 2)])
 def test_ranks_and_sums(kind, degree):
     shared, alone = (body(kind, (4, 3), comm, degree=degree) for comm in (COMM, MPI.COMM_SELF))
     found = []

@@ -36,12 +36,12 @@ def rough(cell, comm=COMM, squeeze=0.06):
     if cell == "interval":
         mesh = dmesh.create_unit_interval(comm, 6)
     elif cell in ("triangle", "quadrilateral"):
-        mesh = dmesh.create_unit_square(comm, 3, 3, CELLS[cell])
+        mesh = dmesh.create_unit_square(comm, 3, 2, CELLS[cell])
     else:
         mesh = dmesh.create_unit_cube(comm, 2, 1 if cell == "tetrahedron" else 2, 1, CELLS[cell])
     x, dim = mesh.geometry.x, mesh.geometry.dim
     waves = np.sin(x @ np.array([[7.0, 3.0, 5.0], [5.0, 9.0, 4.0], [4.0, 8.0, 6.0]]) + 1.0)
-    middle = np.isclose(x[:, : min(dim, 2)], 1 / 3 if dim == 2 else 0.5).all(axis=1)
+    middle = np.isclose(x[:, : min(dim, 2)], [1 / 3, 1 / 2] if dim == 2 else 0.5).all(axis=1)
     x[:, :dim] += squeeze * waves[:, :dim]
     x[middle, 0] -= 0.1 if dim == 1 else 0.2
     return mesh
@@ -66,17 +66,13 @@ def alone(mesh, k, **options):
 
 
 CASES = [
-    ("triangle", 1, SOFT, {}),
     ("triangle", 2, NEO, {}),
     ("triangle", 1, RUBBER, {}),
     ("triangle", 1, SOFT, {"hypothesis": "axisymmetric"}),
     ("quadrilateral", 1, RUBBER, {}),
-    ("quadrilateral", 2, SOFT, {}),
     ("quadrilateral", 2, SOFT, {"hypothesis": "axisymmetric"}),
     ("tetrahedron", 1, RUBBER, {}),
-    ("tetrahedron", 2, SOFT, {}),
     ("interval", 3, SOFT, {}),
-    ("hexahedron", 1, NEO, {}),
     ("hexahedron", 1, RUBBER, {}),
 ]
 
@@ -107,7 +103,7 @@ def test_cells_above_the_limit_get_mass_and_the_body_the_step(cell, degree, law,
     assert body.critical_time_step() >= dt * (1 - 1e-9)
 
 
-@examples(15)
+@examples(9)
 @given(
     cell=st.sampled_from(["triangle", "quadrilateral", "tetrahedron"]),
     law=st.sampled_from([SOFT, NEO, di.NeoHookean(1.0, 0.49, isochoric=True)]),
@@ -153,9 +149,9 @@ def test_stiff_cells_of_a_function():
 
 def test_kernels_of_linear_bodies(monkeypatch):
     mesh = rough("quadrilateral", MPI.COMM_SELF, squeeze=0.02)
-    stored = di.Solid(mesh, density=1.0, law=SOFT, degree=2, mass_scaling=0.04)
+    stored = di.Solid(mesh, density=1.0, law=SOFT, degree=2, mass_scaling=0.05)
     monkeypatch.setattr("dolfinx_impact.systems.solid._MATRIX_FREE", 0)
-    body = di.Solid(mesh, density=1.0, law=SOFT, degree=2, mass_scaling=0.04)
+    body = di.Solid(mesh, density=1.0, law=SOFT, degree=2, mass_scaling=0.05)
     assert body.elements is not None and stored.elements is None and body.scaled_cells > 0
     np.testing.assert_allclose(body.mass, stored.mass, rtol=1e-10)
 

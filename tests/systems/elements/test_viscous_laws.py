@@ -122,7 +122,7 @@ def test_relaxation_is_exponential(law, expected, cell, locking):
 def test_work_is_stored_energy_and_dissipation(cell, locking):
     """Of second order with the law's trapezoidal dissipation; the state has a scalar and a vector."""
     gaps = []
-    for steps in (16, 32, 64):
+    for steps in (32, 64):
         body, h = block(Maxwell(), cell, locking), 2 * TAU / steps
         F, work, path = np.eye(3), 0.0, np.zeros(3)
         P = stress(body, 0.0, F)
@@ -145,7 +145,7 @@ def test_a_run_dissipates_what_it_loses():
     body = block(Maxwell(), "hexahedron", "mean-dilatation")
     s = di.CDLagrange(body, 0.1 * body.critical_time_step())
     s.start(0.0, 3e3 * (body.x * [2.0, -1.0, 0.5]).ravel())
-    result = di.simulate(s, t_end=200 * s.dt, progress=False)
+    result = di.simulate(s, t_end=100 * s.dt, progress=False)
     lost, work = result["plastic_work"][-1], result["internal_work"][-1]
     assert lost > 0.01 * work
     assert result["internal"][-1] + lost == pytest.approx(work, rel=1e-3)
