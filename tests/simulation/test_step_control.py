@@ -59,7 +59,7 @@ def test_a_step_that_follows_goes_through_where_a_fixed_one_explodes():
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("t_end", [0.7, 0.83, 1.07, 1.3])
+@pytest.mark.parametrize("t_end", [0.7, 0.83])
 def test_a_run_of_many_changes_ends_in_time(t_end):
     """The last step is the nearest one to the end, however often the step has changed."""
     run = di.simulate(block(1.3 * SPEED), t_end=t_end, adapt=di.StepControl(every=1, safety=0.5))
@@ -89,11 +89,9 @@ def rubber(kind, degree, speed, courant):
 @pytest.mark.parametrize(
     "kind, degree, speed, courant",
     [
-        (dmesh.CellType.tetrahedron, 1, 20.0, 0.5),
         (dmesh.CellType.tetrahedron, 1, 20.0, 0.9),
         (dmesh.CellType.triangle, 1, 30.0, 0.9),
         (dmesh.CellType.quadrilateral, 1, 20.0, 0.9),
-        (dmesh.CellType.quadrilateral, 2, 20.0, 0.9),
     ],
 )
 def test_a_rubber_block_that_hits_a_plane_fast(kind, degree, speed, courant):
