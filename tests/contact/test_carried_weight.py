@@ -118,7 +118,7 @@ def test_a_block_with_every_damping_of_bodies(kind):
     weight, schemes = 10.0 * RHO * 0.1 * HEIGHT, [di.CDLagrange, di.NohBathe, di.MoreauJean]
     for scheme in [*schemes, di.GeneralizedAlpha, di.Carpenter, di.CDLagrangeSingular]:
         for part, friction in ((0.9, 0.0), (0.2, 0.3)):
-            if friction and scheme is di.Carpenter:
+            if friction and scheme not in (di.CDLagrange, di.MoreauJean):
                 continue
             floor = di.RigidContact(body, "bottom", di.Plane((0.0, 0.0), (0.0, 1.0)), friction=friction)
             explicit = scheme in (di.CDLagrange, di.NohBathe, di.Carpenter)

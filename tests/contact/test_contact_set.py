@@ -27,14 +27,14 @@ def test_floor_and_wall_have_their_own_laws(scheme):
     """Slides on the rough floor, rebounds from the smooth wall at half its speed, and stops."""
     body = point()
     floor = against(body, (0, 1), friction=0.2)
-    wall = against(body, (-1, 0), (1.0, 0.0), restitution=0.5)
+    wall = against(body, (-1, 0), (0.25, 0.0), restitution=0.5)
     s = scheme(body, 1e-3, contact=[floor, wall])
-    s.start([0.0, 0.0], [2.2, 0.0])
-    run = di.simulate(s, t_end=2.0, progress=False)
-    impact = np.sqrt(2.2**2 - 2 * 0.2 * 9.81)
+    s.start([0.0, 0.0], [1.1, 0.0])
+    run = di.simulate(s, t_end=0.5, progress=False)
+    impact = np.sqrt(1.1**2 - 2 * 0.2 * 9.81 * 0.25)
     back = 0.5 * impact
     assert run["r"].sum(axis=0)[1] == pytest.approx(1.5 * impact, rel=1e-2)
-    assert run["u"][-1, 0] == pytest.approx(1.0 - back**2 / (2 * 0.2 * 9.81), abs=5e-3)
+    assert run["u"][-1, 0] == pytest.approx(0.25 - back**2 / (2 * 0.2 * 9.81), abs=1e-3)
     assert s.v == pytest.approx([0.0, 0.0], abs=1e-12)
     assert np.abs(run["residual"]).max() < 1e-13
 
@@ -183,11 +183,16 @@ def momenta(body, v):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe, di.MoreauJean])
 @pytest.mark.parametrize(
-    ("law", "mu"),
-    [({}, 0.3), ({"friction": 0.2}, 0.0), ({"tie": True}, 0.3)],
-    ids=["smooth", "rough", "tied"],
+    ("scheme", "law", "mu"),
+    [
+        (di.CDLagrange, {}, 0.3),
+        (di.CDLagrange, {"friction": 0.2}, 0.0),
+        (di.CDLagrange, {"tie": True}, 0.3),
+        (di.NohBathe, {"friction": 0.2}, 0.0),
+        (di.MoreauJean, {}, 0.3),
+        (di.MoreauJean, {"tie": True}, 0.3),
+    ],
 )
 def test_surfaces_and_a_floor_have_their_own_friction(scheme, law, mu):
     """Sliding at 1 m/s, the floor takes mu times its impulses, from the lower block alone if smooth."""
@@ -229,15 +234,15 @@ def test_a_list_with_surfaces_and_drift_correction_goes_on_from_its_state(scheme
     s = scheme(body, 1e-4, contact=[surfaces, ball])
     s.start(0.0, body.rigid_velocity((1.0, 0.0)))
     states = []
-    for i in range(60):
-        if i == 30:
+    for i in range(40):
+        if i == 20:
             states.append(s.state())
         s.step()
     states.append(s.state())
     assert {"contact.closed", "contact.1.L"} <= set(states[0])
     other = scheme(body, 1e-4, contact=[surfaces, ball])
     other.resume(states[0])
-    for _ in range(30):
+    for _ in range(20):
         other.step()
     for name, values in other.state().items():
         assert np.array_equal(values, states[1][name], equal_nan=True), name

@@ -467,10 +467,10 @@ def test_a_punch_much_smaller_than_a_facet(dim, width, fine, density):
     assert np.abs(W).max() < 10.0
 
 
-@pytest.mark.parametrize("speed", [0.03, 0.1])
-@pytest.mark.parametrize("stiffness, density", [(1.0, 10.0), (100.0, 30.0)])
-@pytest.mark.parametrize("at", [0.5, 0.6])
-def test_a_heavy_needle_does_not_pierce_a_coarse_soft_plate(speed, stiffness, density, at):
+@pytest.mark.parametrize(*pairwise(at=[0.5, 0.6], of=[(1.0, 10.0), (100.0, 30.0)], speed=[0.03, 0.1]))
+def test_a_heavy_needle_does_not_pierce_a_coarse_soft_plate(at, of, speed):
+    """``of`` has its stiffness and its density."""
+    stiffness, density = of
     needle = block((0.0, 0.0), (1.0, 1.0), (1, 6))
     x = needle.geometry.x
     x[:, 0] = at + (x[:, 0] - 0.5) * (2 * np.tan(np.deg2rad(15)) * x[:, 1] + 0.01)
