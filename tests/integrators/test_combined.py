@@ -51,7 +51,7 @@ def test_both_laws_hold_at_once(changes):
 
 def test_tau_is_of_the_order_of_the_step():
     largest = []
-    for courant in (0.7, 0.35, 0.175):
+    for courant in (0.7, 0.35):
         problem = make("combined", courant=courant)
         result = di.simulate(problem.integrator, t_end=1e-4, progress=False)
         largest.append(result["tau"].max() / problem.integrator.dt)
@@ -116,11 +116,11 @@ def test_exact_contact_with_the_trapezoidal_rule_is_unstable_in_impacts():
     most = {}
     for scheme in ("dep-4.1", "carpenter-implicit", "dep-4.4"):
         energies = []
-        for courant in (2.0, 0.5, 0.125):
-            run = di.simulate(make(scheme, courant=courant).integrator, t_end=2e-4, progress=False)
+        for courant in (2.0, 0.5):
+            run = di.simulate(make(scheme, courant=courant).integrator, t_end=1.5e-4, progress=False)
             energies.append((run["kinetic"] + run["internal"]).max() / run["kinetic"][0])
         most[scheme] = energies
     assert most["dep-4.1"] == pytest.approx(most["carpenter-implicit"], rel=1e-9)
-    assert max(most["dep-4.1"]) > 1.1 and most["dep-4.4"] == pytest.approx([1.0] * 3, abs=1e-9)
+    assert max(most["dep-4.1"]) > 1.1 and most["dep-4.4"] == pytest.approx([1.0] * 2, abs=1e-9)
     unstable = [SCHEMES[name].limit for name in ("dep-4.1", "carpenter-implicit")]
     assert unstable == ["impacts are unstable at any h"] * 2

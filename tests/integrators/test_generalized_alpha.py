@@ -307,9 +307,9 @@ def test_order_2_with_prescribed_motion(rho, mass):
         assert np.abs(result["residual"]).max() < 1e-12 * scale
         return s.u.copy()
 
-    true = end(240)
-    errors = [np.abs(end(steps) - true).max() for steps in (20, 40)]
-    # Of the reference remains (40/240)^2.
+    true = end(120)
+    errors = [np.abs(end(steps) - true).max() for steps in (12, 24)]
+    # Of the reference remains (24/120)^2.
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.25)
 
 
@@ -342,7 +342,7 @@ def test_the_balance_closes_on_any_ranks(rho, law, options, mass):
         wall = floor(body, True, restitution=0.3, friction=0.3)
         s = di.GeneralizedAlpha(body, body.critical_time_step(), wall, rho_inf=rho, mass=mass)
         s.start(0.0, body.rigid_velocity((0.2, -0.3), spin=0.2))
-        found.append(di.simulate(s, t_end=12 * s.dt, record=body.rows(), progress=False))
+        found.append(di.simulate(s, t_end=8 * s.dt, record=body.rows(), progress=False))
     result, alone = found
     scale = max(np.abs(result[name]).max() for name in ("kinetic", "internal", "external", "dissipated"))
     assert np.abs(result["residual"]).max() < 1e-12 * scale
@@ -357,13 +357,12 @@ def weight(t, u, v, out):
     out[:] = -GRAVITY
 
 
-@RHO
-@pytest.mark.parametrize("e", [0.0, 0.8, 1.0])
+@pytest.mark.parametrize("rho, e", [(0.0, 0.8), (0.0, 1.0), (0.5, 0.0), (0.8, 0.8), (0.8, 1.0), (1.0, 0.8)])
 def test_ball(rho, e):
     """Newton's law at every impact; the energy never exceeds that at the start; the ball comes to rest."""
     system = di.PointMasses(1.0, weight, stiffness=[[0.0]])
     s = di.GeneralizedAlpha(system, 1e-2, di.DofBound(system, 0, lower=0.0, restitution=e), rho_inf=rho)
-    s.start(1.0, 0.0)
+    s.start(0.25, 0.0)
     before, misfit = s.v.copy(), []
 
     def law(s):
@@ -371,13 +370,13 @@ def test_ball(rho, e):
             misfit.append(float(s.v[0] + e * before[0]))
         before[:] = s.v
 
-    result = di.simulate(s, t_end=6.0, observers=[s.balance(), law], progress=False)
+    result = di.simulate(s, t_end=3.6, observers=[s.balance(), law], progress=False)
     energy = result["kinetic"] + GRAVITY * result["u"][:, 0]
     assert energy.max() <= energy[0] * (1 + 1e-12)
     assert np.abs(misfit).max() < 1e-13
     assert np.abs(result["residual"]).max() < 1e-13 * energy[0]
     if e == 0.8:
-        rest = result["t"] > 5.5
+        rest = result["t"] > 3.4
         assert np.ptp(result["u"][rest]) < 1e-13 and np.abs(result["v_t"][rest]).max() < 1e-12
         assert result["r"][rest, 0] == pytest.approx(GRAVITY * s.dt, rel=1e-10)
 
@@ -459,8 +458,8 @@ def test_a_ball_comes_to_rest_by_newton():
     system, h = di.PointMasses(1.0, weight), 1e-3
     wall = di.DofBound(system, 0, lower=0.0, restitution=0.5)
     s = di.GeneralizedAlpha(system, h, wall, rho_inf=0.2)
-    s.start(1.013, 0.0)
-    while s.t < 1.45:
+    s.start(0.2513, 0.0)
+    while s.t < 0.72:
         s.step()
     assert isinstance(s.step_solver, NewtonThetaStep) and abs(s.v[0]) < 1e-14
     assert s.r[0] == pytest.approx(GRAVITY * h, rel=1e-10)

@@ -59,10 +59,10 @@ def test_invariant_of_moreau_jean(e):
         s.system.force(s.t, s.u, s.v, f)
         found.append(cross(s.u, s.v) + h**2 / 4 * cross(s.v, f))
 
-    result = di.simulate(integrator, t_end=50.0, observers=[integrator.balance(), note], progress=False)
-    assert np.count_nonzero(result["r"]) >= (5 if e else 1)
+    result = di.simulate(integrator, t_end=25.0, observers=[integrator.balance(), note], progress=False)
+    assert np.count_nonzero(result["r"]) >= (4 if e else 1)
     free = found[0] if e else found[-1]
-    assert np.abs(np.array(found)[-200:] - free).max() < (1e-12 if e else 1e-11)
+    assert np.abs(np.array(found)[-100:] - free).max() < (1e-12 if e else 1e-11)
     assert np.abs(result["residual"]).max() < 1e-11
 
 

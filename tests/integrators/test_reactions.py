@@ -94,7 +94,7 @@ def scale(result):
 def test_a_tool_gives_the_momentum_and_its_balance_closes(make, scheme):
     """A tool whose contact nodes are moved themselves bears friction: mu m g, and works with it."""
     solid, contact, others = make()
-    steps = 40
+    steps = 40 if make is on_belt else 15
     v0 = solid.rigid_velocity((1.0, 0.0)) if make is tied else None
     result, given, gained = run(scheme, solid, contact, steps, v0)
     assert np.abs(result["residual"]).max() < 1e-11 * scale(result)
@@ -166,7 +166,8 @@ def test_what_is_held_at_rest_bears_the_loads_of_its_own_nodes_too(scheme):
     held = {"foot": {0: lambda t: 0.0, 1: lambda t: 0.0}}
     loads = {"gravity": (0.0, -10.0), "traction": {"foot": (0.0, -50.0)}, "damping": 100.0}
     solid = di.Solid(mesh, law=di.NeoHookean(1e6, 0.3), density=1000.0, prescribed=held, **loads)
-    s = scheme(solid, 0.5 * solid.critical_time_step())
+    part = 0.5 if scheme in (di.CDLagrange, di.NohBathe) else 1.0
+    s = scheme(solid, part * solid.critical_time_step())
     s.start(0.0, 0.0)
     di.simulate(s, t_end=0.4, progress=False)
     upward = s.reactions()[solid.prescribed.dofs % 2 == 1].sum()

@@ -159,7 +159,7 @@ def test_ranks_agree(name):
     found = []
     for alone in (False, True):
         s, sums = falling(alone=alone, **BODIES[name]), []
-        for _ in range(30):
+        for _ in range(15):
             s.step()
             sums.append(s.body.comm.allreduce(np.concatenate([[s.r.sum()], s.r_t.sum(axis=0)])))
         found.append(np.array(sums))
@@ -206,7 +206,6 @@ TABLE = {
     25: (0.0500, 6.12e-4, 0.9690, 4.4e-5),
     50: (0.0267, 9.23e-4, 0.9773, 9.6e-6),
     100: (0.0214, 1.02e-3, 0.9836, 2.2e-6),
-    200: (0.0155, 4.10e-4, 0.9888, 6.1e-7),
 }
 
 
@@ -240,15 +239,14 @@ def zigzag(force):
     return float(np.sqrt(np.mean(np.diff(force, 2) ** 2)))
 
 
-@pytest.mark.parametrize("courant, factor", [(0.7, 2.0), (0.35, 8.0)])
-def test_hertz_force_changes_more_smoothly_from_step_to_step(courant, factor):
+def test_hertz_force_changes_more_smoothly_from_step_to_step():
     """A node that joins the contact is stopped by CD-Lagrange in one step, by a force of the order of 1/h."""
     found = {}
     for scheme in ("cd-lagrange", "cd-lagrange-singular"):
         p = {name: option.default for name, option in hertz_sphere.PARAMETERS.items()}
         p |= {
             "resolution": 4,
-            "courant": courant,
+            "courant": 0.7,
             "v0": 20.0,
             "restitution": 0.0,
             "touching": True,
@@ -261,7 +259,7 @@ def test_hertz_force_changes_more_smoothly_from_step_to_step(courant, factor):
             force.append(s.r.sum() / s.dt)
         found[scheme] = np.array(force)
     usual, singular = found.values()
-    assert zigzag(usual) > factor * zigzag(singular)
+    assert zigzag(usual) > 2.0 * zigzag(singular)
     assert singular.max() == pytest.approx(usual.max(), rel=3e-3)
 
 
