@@ -9,9 +9,14 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray
 from ..arguments import number
+from ..contact.node_pairs import NodePairs
+from ..contact.surfaces.surface_contact import SurfaceContact
 from ..integrators.base import Integrator
 from ..integrators.contact_impulses import add_nodal_impulses
 from .observer import Observer
+
+#: Part of the largest impulse up to which one is round-off: of pairs of surfaces beside an obstacle.
+_ROUNDING = 1e-12
 
 
 class ImpulseHistory(NamedTuple):
@@ -26,10 +31,12 @@ class ImpulseHistory(NamedTuple):
     impulses: FloatArray
 
     def mean_forces(self, window: float) -> FloatArray:
-        """Means of the force over ``[t, t + window]``, shape (n, d) [N].
+        """Means of the force over ``[t, t + window)``, shape (n, d) [N].
 
-        Forces of single steps depend on mesh and time step; a mean over what an impact lasts at least, such
-        as a tenth of the time in which a wave crosses the body, does not.
+        They are the impulses of the steps that end in this time, divided by the window: of a constant force
+        exact for a whole number of steps, else too large by at most a step over the window. Forces of single
+        steps depend on mesh and time step; a mean over what an impact lasts at least, such as a tenth of the
+        time in which a wave crosses the body, does not.
 
         Args:
             window: Time [s], positive.
@@ -39,7 +46,8 @@ class ImpulseHistory(NamedTuple):
         """
         number("window", window, "be positive [s]", above=0.0)
         sums = np.vstack([np.zeros(self.impulses.shape[1]), np.cumsum(self.impulses, axis=0)])
-        last = np.searchsorted(self.t, self.t + window, side="right")
+        # Of a whole number of steps the last end is outside, however it is rounded.
+        last = np.searchsorted(self.t, self.t + (1.0 - 1e-9) * window)
         forces: FloatArray = np.divide(sums[last] - sums[:-1], window)
         return forces
 
@@ -54,7 +62,8 @@ class ImpulseHistory(NamedTuple):
         Args:
             apart: Time without an impulse after which a phase is over [s].
         """
-        hits = self.t[np.any(self.impulses != 0.0, axis=1)]
+        sizes = np.abs(self.impulses).max(axis=1)
+        hits = self.t[sizes > _ROUNDING * sizes.max()]
         ends = np.flatnonzero(np.diff(hits) > apart)
         if not hits.size:
             return np.zeros((0, 2))
@@ -66,8 +75,8 @@ class ContactForce(Observer):
 
     A history has impulses point by point, as sums since its previous sample: this has their resultant
     at full resolution, friction and the impulses of a change of the time step included. It is part of
-    checkpoints. Where the surfaces in contact belong to the same body, both sides count, and there is no
-    resultant.
+    checkpoints. The impulses of surfaces of one body on each other cancel: beside an obstacle its force is
+    left.
     """
 
     needs_energies = False
@@ -81,10 +90,17 @@ class ContactForce(Observer):
         """Prepare, with the impulses at the start of a run that continues no other.
 
         Raises:
-            ValueError: A run without contact.
+            ValueError: A run without contact, or with contact between parts of one body alone; node pairs.
         """
         if integrator.contact is None:
             raise ValueError("a run without contact has no contact force: leave the observer out")
+        members = getattr(integrator.contact, "members", (integrator.contact,))
+        inside = [isinstance(each, (NodePairs, SurfaceContact)) for each in members]
+        if all(inside) or any(isinstance(each, NodePairs) for each in members):
+            raise ValueError(
+                "the impulses of parts of one body on each other cancel and have no resultant: "
+                "leave the observer out, the impulses of the points are run['r']"
+            )
         self._integrator, self._dt = integrator, integrator.dt
         self._block = int(getattr(integrator.contact.system, "block", 1))
         self._impulses = np.zeros(integrator.contact.loaded.dofs.shape)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 from support.blocks import dropped
-from support.restarts import go_on, rubber, whole
+from support.restarts import colliding_discs, cubes, go_on, rubber, two_bars, whole
 
 import dolfinx_impact as di
 from dolfinx_impact.output import ImpulseHistory
@@ -83,6 +83,15 @@ def test_mean_forces_of_equal_impulses():
         history.mean_forces(0.0)
 
 
+@pytest.mark.parametrize("steps", [1, 7, 20, 100])
+def test_the_mean_of_a_constant_force_is_that_force(steps):
+    """Over any whole number of steps, whose end may be rounded to either side of that of the window."""
+    t = 0.01 * np.arange(301)
+    history = ImpulseHistory(t, np.full((301, 1), 0.03))
+    forces = history.mean_forces(0.01 * steps)[: 301 - steps]
+    assert forces == pytest.approx(np.full(forces.shape, 3.0), rel=1e-12)
+
+
 def test_the_peak_is_where_the_impulse_is():
     t, impulses = 0.1 * np.arange(11), np.zeros((11, 3))
     impulses[7] = [0.0, 3.0, -4.0]
@@ -106,6 +115,31 @@ def test_phases(hits, apart, phases):
     impulses[hits, 1] = 1.0
     found = ImpulseHistory(np.arange(10.0), impulses).phases(apart)
     assert found.shape == (len(phases), 2) and np.array_equal(found, phases)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("make", [two_bars, colliding_discs])
+def test_parts_of_one_body_have_no_resultant(make):
+    s, v0 = make()
+    s.start(0.0, v0)
+    with pytest.raises(ValueError, match="on each other cancel and have no resultant"):
+        di.simulate(s, t_end=s.dt, observers=[di.ContactForce()], progress=False)
+
+
+@pytest.mark.mpi
+def test_a_floor_beside_surfaces_has_its_force_alone():
+    """Two blocks, one upon the other, are thrown on a floor: the momentum of both is the floor's."""
+    body = di.Solid(cubes(), density=1100.0, law=di.LinearElastic(1e6, 0.3))
+    floor = di.RigidContact(body, "lower/boundary", di.Plane([0, 0, -1e-4], [0, 0, 1]), friction=0.2)
+    between = di.SurfaceContact(body, "lower/boundary", "upper/boundary")
+    s = di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=[floor, between])
+    s.start(0.0, body.rigid_velocity([1.0, 0.0, -6.0]))
+    force, before = di.ContactForce(), body.total_mass * np.array([1.0, 0.0, -6.0])
+    run = di.simulate(s, t_end=120 * s.dt, observers=[force], progress=False)
+    history, scale = force.history(), 6.0 * body.total_mass
+    assert run["r"].sum() > 1.2 * history.impulses[:, 2].sum()  # of the surfaces too
+    assert history.impulses.sum(axis=0) == pytest.approx(momentum(s) - before, abs=1e-12 * scale)
+    assert len(history.phases(1e9)) == 1 and history.phases(1e9)[0, 0] > 0.0
 
 
 def test_a_run_without_contact_is_refused():
