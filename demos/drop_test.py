@@ -198,7 +198,7 @@ def drop_test(given):
         output.refuse_unwritable(given.out / "history.npz")
     except OSError as error:
         raise ValueError(f"--out: cannot write into {str(given.out)!r}: {error.strerror or error}") from None
-    parallel.on_root(comm, lambda: [plot.pyplot(), plot.load_pyvista()].clear())
+    parallel.on_root(comm, lambda: bool(plot.pyplot() and plot.load_pyvista()))  # errors before the run
     if given.restart is not None:
         di.checkpoint.refuse_other(given.restart, settings)
     named = mesh.read(given.step or mesh.package_mesh(PART), size=size)
@@ -247,11 +247,8 @@ NUMBERS = {
 
 def read_options(arguments):
     """Parse and validate the command line; a ValueError for invalid options."""
-    text, raw = (
-        "A part from a CAD file is dropped on a floor. SI units.",
-        argparse.RawDescriptionHelpFormatter,
-    )
-    parser = parallel.Parser(description=text, epilog=EXAMPLES, formatter_class=raw)
+    about, raw = "A part from a CAD file falls on a floor. SI units.", argparse.RawDescriptionHelpFormatter
+    parser = parallel.Parser(description=about, epilog=EXAMPLES, formatter_class=raw)
     add = parser.add_argument
     add("--step", metavar="FILE", type=Path, help="STEP file of one solid; default: a bracket")
     add("--material", default="steel", metavar="|".join(MATERIALS), help=f"{LAWS}; default: %(default)s")

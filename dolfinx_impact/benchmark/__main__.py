@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from mpi4py import MPI
 
+from ..parallel import Parser
 from ..simulation.loop import Interrupted
 from . import listing, runner
 
@@ -28,13 +29,9 @@ _EXAMPLES = f"""examples:
 {_PROGRAM} COMMAND --help says more of a command."""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
         raise SystemExit(_complain(message, _BAD_INPUT))
-
-    def print_help(self, file: object = None) -> None:
-        if MPI.COMM_WORLD.rank == 0:
-            super().print_help(file)  # type: ignore[arg-type]
 
 
 def _complain(message: object, status: int) -> int:
