@@ -1,7 +1,6 @@
 """The classification of the schemes: cells against runs made here, classes, limits, and where it is shown."""
 
 import dataclasses
-import functools
 import json
 import math
 import re
@@ -37,12 +36,8 @@ def few_elements(request, monkeypatch):
     """
     called = request.node.name
     if called.startswith("test_bisection_finds_the_closed_form") and not called.endswith("[dep-5.3]"):
-        from dolfinx_impact.benchmark.cases.signorini import measures
-
         options = CASES[BOUNCES].parameters
         monkeypatch.setitem(options, "elements", dataclasses.replace(options["elements"], default=20))
-        few = functools.partial(measures.closed_form, elements=20)
-        monkeypatch.setattr(classification, "closed_form", few, raising=False)
 
 
 class Changed(CentralDifferences):

@@ -25,12 +25,16 @@ CASES = [
     for state in states
     for degree, locking in ((1, None), (1, "none"), (2, None))
 ]
-#: Degree 2 in one cell of two and three dimensions, elements that lock in three; the others are nightly.
-FEW = [
-    pytest.param(case, marks=[] if case[:2] in among else [pytest.mark.nightly], id=str(case))
-    for case in CASES
-    for among in [TWICE if case[2] == 2 else PLAIN if case[3] else [case[:2]]]
-]
+
+
+def tier(case):
+    """Degree 2 in one cell of two and three dimensions, the others nightly; some that lock are slow."""
+    if case[2] == 2 and case[:2] not in TWICE:
+        return [pytest.mark.nightly]
+    return [pytest.mark.slow] if case[3] and case[:2] not in PLAIN else []
+
+
+FEW = [pytest.param(case, marks=tier(case), id=str(case)) for case in CASES]
 
 
 def solid(case, yield_stress, **options):
