@@ -133,8 +133,17 @@ end_build() {
     remove_traces_of_builds
 }
 
+# From the lines of apt: "Fetched 726 MB in 1min 9s (12.7 MB/s)".
+seconds_of_downloads() {
+    awk '/Fetched .* in .* \(/ {
+        sub(/.* in /, ""); sub(/ \(.*/, "")
+        n = split($0, parts, " ")
+        for (i = 1; i <= n; i++) seconds += parts[i] * (parts[i] ~ /h$/ ? 3600 : parts[i] ~ /min$/ ? 60 : 1)
+    } END { print seconds + 0 }' "$1"
+}
+
 build_image() {
-    local log=$cache_root/build-$SUITE.log status=0
+    local log=$cache_root/build-$SUITE.log status=0 begun=$SECONDS
     local no_network='Could not resolve|Temporary failure|nable to connect|Could not connect|unreachable|no such host|i/o timeout'
     lock "building the image"
     if image_exists "$image"; then unlock; return; fi
@@ -157,6 +166,7 @@ build_image() {
         fail "cannot build the image: $(grep -v ^STEP "$log" | grep -m1 -E '^E: |rror|not OpenBLAS') (log: $log)"
     fi
     end_build
+    say "the image was built in $((SECONDS - begun)) s, $(seconds_of_downloads "$log") s of them downloads with apt"
     at_exit=:
     child=
     unlock

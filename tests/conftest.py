@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from mpi4py import MPI
 from support import examples as _profile  # noqa: F401
-from support import stages
+from support import form_kernels, stages
 from support.processes import run_to_its_end, started
 
 from dolfinx_impact.benchmark.runs import Runs
 
 COMM = MPI.COMM_WORLD
 MARKERS = {
-    "mpi(turns=True)": "runs on 2 and on 3 ranks too, its cases in turns: what it tests is distributed",
+    "mpi(turns=True)": "runs on 2 or 3 ranks too, its cases in turns: what it tests is distributed",
     "one_rank": "a case of a test marked mpi that one rank is enough for",
-    "slow": "left out by default: long, with a shorter relative that is not",
+    "slow": "left out by default, as are 3 ranks: long, with a shorter relative that is not",
     "nightly": "too long for every change: .ci/nightly runs it",
 }
 
@@ -49,6 +49,7 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
+    form_kernels.remember()
     # gc.freeze below hides from hypothesis that its generator is referred to.
     config.addinivalue_line("filterwarnings", "ignore:It looks like `register_random`")
 

@@ -30,6 +30,14 @@ def test_cases_take_turns():
     assert first | second == set(three) and first & second == {"a.py::test_one"}
 
 
+@pytest.mark.parametrize(
+    "expression, ranks",
+    [("not slow and not nightly", (2,)), ("not nightly", (2, 3)), ("slow", (2, 3)), ("", (2, 3))],
+)
+def test_three_ranks_belong_to_the_slow_tests(expression, ranks):
+    assert stages.ranks_of(expression) == ranks
+
+
 # The names of the parameters are in the path of the program, where -k would find them.
 @pytest.mark.parametrize(
     "chosen, passed",

@@ -42,6 +42,19 @@ def test_progress_comes_line_by_line():
         assert shell.wait() == 0
 
 
+def test_seconds_of_downloads_are_those_of_apt(tmp_path):
+    log = tmp_path / "build.log"
+    log.write_text(
+        "Fetched 16.3 MB in 1s (13.7 MB/s)\nGet:1 trixie/main [14 kB]\n"
+        "#9 70.1 Fetched 726 MB in 2min 9s (6 MB/s)\nFetched 1 GB in 1h 0min 5s (277 kB/s)\n"
+    )
+    shell = 'name= SUITE= cache_root=; source "$0"; seconds_of_downloads "$1"'
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", shell, BUILD, log], capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("3735\n", "")
+
+
 def test_a_change_of_any_file_of_the_environment_builds_a_new_image():
     environment, _ = (DOCKER / "Dockerfile").read_text().split("FROM env AS app")
     copied = re.findall(r"^COPY docker/(\S+) ", environment, re.M)

@@ -1,4 +1,5 @@
-"""Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two and on three.
+"""Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two, and on three
+too where slow tests are not left out.
 
 The cases of a parametrised test take turns: each runs on two ranks or on three, all on both in a nightly run.
 
@@ -21,7 +22,6 @@ from .examples import PROFILE
 from .paths import ROOT, TESTS
 from .processes import environment
 
-RANKS = (2, 3)
 #: Folder of what tests on one rank leave for the same tests on several (see the fixture ``as_on_one_rank``).
 KEPT = "DOLFINX_IMPACT_TESTS_ON_ONE_RANK"
 
@@ -125,14 +125,26 @@ def run_on(ranks, options, folder):
     return done.returncode == 0, passed
 
 
+def ranks_of(expression):
+    """How many ranks the stages after the first have; the third stage is as slow as the second."""
+    return (2,) if "not slow" in expression else (2, 3)
+
+
 def run_on_several_ranks(fine, counts, options, folder, begun):
     """The stages after the tests on one rank; the last line says whether all passed.
+
+    Args:
+        fine: Whether the tests on one rank passed.
+        counts: Their :class:`Counts`.
+        options: Those of pytest for all stages; the one after ``-m`` decides on how many ranks they run.
+        folder: See :func:`kept_results`.
+        begun: When the run began, by ``time.monotonic``.
 
     Returns:
         Whether the stages on several ranks passed.
     """
     found = {"1 rank": (fine, counts.passed)}
-    for ranks in RANKS if counts.marked else ():
+    for ranks in ranks_of(options[options.index("-m") + 1]) if counts.marked else ():
         found[f"{ranks} ranks"] = run_on(ranks, options, folder)
     failed = [name for name, (fine, _) in found.items() if not fine]
     said = ", ".join(f"{passed} on {name}" for name, (_, passed) in found.items())
