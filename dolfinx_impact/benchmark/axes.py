@@ -1,4 +1,4 @@
-"""Axes of figures: with a grid, in a figure of a size, and with legends."""
+"""Axes of figures: with a grid, in a figure of a size, and with legends in them or below them."""
 
 from __future__ import annotations
 
@@ -22,3 +22,9 @@ def legends(axes: Any, **look: Any) -> None:
     """A legend in all of the axes, options as of matplotlib's ``legend``."""
     for ax in np.ravel(axes):
         ax.legend(**look)
+
+
+def legend_below(figure: Any, columns: int = 2, **look: Any) -> None:
+    """One legend below all axes, of the curves of the first."""
+    curves = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*curves, loc="outside lower center", ncols=columns, frameon=False, **look)

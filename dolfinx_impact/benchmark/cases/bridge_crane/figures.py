@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ...axes import panels
+from ...axes import legend_below, panels
 from ...claim import FEKAK, Figure
 from ...runs import Run, Runs
 from . import measures as m
@@ -25,35 +25,29 @@ _COLORS = ("#0b559f", "#d1711a", "#3a8a3f", "#111111", "#8a2f7d", "#777777")
 _PARTITIONS = {"paper": "paper's partition", "small": "small partition"}
 
 
-def _finish(figure: Any, title: str, *size: float, legend: Any = None, **look: Any) -> None:
-    """The title, the size [in], and a legend of the curves of some axes below all."""
-    figure.suptitle(f"{_RECORD}; {title}", fontsize=10)
-    if size:
-        figure.set_size_inches(*size)
-    if legend is not None:
-        curves, place = legend.get_legend_handles_labels(), "outside lower center"
-        figure.legend(*curves, loc=place, frameon=False, **{"ncols": 2, **look})
-
-
 def _step(h: float) -> str:
     return f"step {1e6 * h:.3g} µs"
 
 
-def _side_by_side(runs: Runs, figure: Any, s: Shaking, label: str) -> list[tuple[Any, Run]]:
+def _titled(figure: Any, title: str) -> None:
+    figure.suptitle(f"{_RECORD}; {title}", fontsize=10)
+
+
+def _side_by_side(runs: Runs, figure: Any, s: Shaking, label: str, height: float) -> list[tuple[Any, Run]]:
     """Axes for the explicit and the divided run, with the runs."""
     titles = "(a) fully explicit", f"(b) HATI, paper's partition, m = {s.ratio}"
-    axes = panels(figure, 1, 2, sharey=True)
+    axes = panels(figure, 1, 2, sharey=True, size=(11, height))
+    _titled(figure, f"explicit {_step(s.h)}")
     for ax, title in zip(axes, titles):
         ax.set(xlabel="time [s]", ylabel=label, title=title, xlim=(0, s.t_end))
     return list(zip(axes, (m.explicit(runs, s), m.divided(runs, s))))
 
 
 def _wheel(runs: Runs, figure: Any, s: Shaking = REPORT, *, name: str, factor: float, label: str) -> None:
-    for ax, run in _side_by_side(runs, figure, s, label):
+    for ax, run in _side_by_side(runs, figure, s, label, 4.4):
         for column, look in ((0, _TROLLEY), (4, _GIRDER)):
             ax.plot(run["t"], factor * run[name][:, column], **look)
         ax.legend(frameon=False, loc="lower left")
-    _finish(figure, f"explicit {_step(s.h)}", 11, 4.4)
 
 
 #: Displacement and velocity at whole steps of trolley and girder at a wheel, both runs, Figs. 15 and 16.
@@ -63,7 +57,7 @@ draw_velocity = partial(_wheel, name="v_t", factor=1.0, label="velocity of a whe
 
 def draw_contact(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """Contact force and impulse of every fine step at a wheel, Fig. 17."""
-    axes, run = panels(figure, 2, 3), m.sampled(runs, s)
+    axes, run = panels(figure, 2, 3, size=(12.5, 6.4)), m.sampled(runs, s)
     off, back = m.lift_off(run), float(run["t"][m.first_impact(run)])
     windows = {"first lift-off": (off - 4e-4, off + 2e-4), "first impacts": (back - 2e-4, back + 1.4e-3)}
     ratio, settings = max(1, round(s.ratio * s.h / s.step)), {"h": s.step, "record": s.record}
@@ -75,7 +69,8 @@ def draw_contact(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     early = m.zoomed(runs, CD, (0.0, WINDOW), h=PAPER_STEP, start="sudden")
     name = f"gravity at once: rounding alone, {_step(PAPER_STEP)}"
     _draw_contacts(axes[:, 2], name, [("fully explicit", early, {**_EXPLICIT, "ms": 2.5})], PAPER_STEP, 0.0)
-    _finish(figure, "a wheel in every explicit step", 12.5, 6.4, legend=axes[0, 0])
+    _titled(figure, "a wheel in every explicit step")
+    legend_below(figure)
 
 
 def _draw_contacts(
@@ -92,11 +87,11 @@ def _draw_contacts(
 def draw_energies(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """All energies of the balance, both simulations, Fig. 18."""
     names = ("kinetic", "internal", "complementary", "external", "contact", "interface")
-    for ax, run in _side_by_side(runs, figure, s, "energy [J]"):
+    for ax, run in _side_by_side(runs, figure, s, "energy [J]", 4.8):
         for name, color, line in zip(names, _COLORS, _LINES):
             label = "impacts and contacts" if name == "contact" else name
             ax.plot(run["t"], run[name], label=label, color=color, ls=line, lw=1.3)
-    _finish(figure, f"explicit {_step(s.h)}", 11, 4.8, legend=ax, ncols=6, fontsize=9)
+    legend_below(figure, 6, fontsize=9)
 
 
 def draw_interface(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
@@ -110,12 +105,12 @@ def draw_interface(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         ax.plot(run["t"], run["contact"], ls="--", label=f"impacts: {label}", **look)
     ax.set(xlabel="time [s]", ylabel="energy given by it [J]", xlim=(0, s.t_end))
     ax.legend(frameon=False, loc="lower left", fontsize=9)
-    _finish(figure, f"explicit {_step(s.h)}")
+    _titled(figure, f"explicit {_step(s.h)}")
 
 
 def draw_trade_off(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """Gain in time and cost in accuracy and energy of HATI, against m, both partitions."""
-    true, axes, ratios = m.sampled(runs, s), panels(figure, 1, 3), s.ratios
+    true, axes, ratios = m.sampled(runs, s), panels(figure, 1, 3, size=(13, 4.4)), s.ratios
     for partition, color, marker in (("small", "#0b559f", "o"), ("paper", "#d1711a", "s")):
         divided = [m.of_ratio(runs, s, partition, k) for k in ratios]
         curves = (
@@ -137,7 +132,7 @@ def draw_trade_off(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         ax.tick_params(axis="x", which="minor", bottom=False)
         ax.legend(frameon=False, fontsize=8)
     axes[1].set_yscale("log")
-    _finish(figure, f"{_step(s.step)}, which these elements allow", 13, 4.4)
+    _titled(figure, f"{_step(s.step)}, which these elements allow")
 
 
 _DRAWN = (

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....plot import style
+from ...axes import legend_below, panels
 from ...claim import DI_STASIO, Figure
 from ...runs import Runs
 from .measures import CASE, CD, MJ, contact, heights, inertia
@@ -14,8 +15,7 @@ from .measures import CASE, CD, MJ, contact, heights, inertia
 
 def draw_configurations(runs: Runs, figure: Any) -> None:
     """Initial, intermediate and final configuration above the floor, Fig. 24."""
-    axes = figure.add_subplot()
-    run = runs(CASE, CD)
+    axes, run = panels(figure), runs(CASE, CD)
     t, start = run["t"], run.results["contact_start"] or run["t"][-1]
     # Halfway down from the limit point to the first contact the middle crosses the supports.
     crossing = int(np.argmax(heights(run).mean(axis=1) < 0)) or len(t) // 2
@@ -27,13 +27,12 @@ def draw_configurations(runs: Runs, figure: Any) -> None:
     axes.plot(wide, [0, 0], **style("exact"), label="line of the supports")
     axes.fill_between(wide, -run.summary["parameters"]["floor"], -0.075, color="0.75", lw=0, label="floor")
     axes.set(xlabel="x [m]", ylabel="y [m]", xlim=wide, title=f"first contact at t = {start:.4g} s")
-    _finish(axes, figure)
+    legend_below(figure)
 
 
 def draw_impulses(runs: Runs, figure: Any) -> None:
     """The vertical impulse of inertia and that of contact over time, Fig. 25."""
-    axes = figure.add_subplot()
-    run = runs(CASE, CD)
+    axes, run = panels(figure), runs(CASE, CD)
     t, p = run["t"][1:], run.summary["parameters"]
     axes.plot(t, 1e6 * contact(run), **style(CD, every=0), label="contact, sum of r")
     axes.plot(t, 1e6 * inertia(run), **style(MJ, every=0), label="inertia, sum of -µ h M v · y")
@@ -44,12 +43,7 @@ def draw_impulses(runs: Runs, figure: Any) -> None:
     axes.set(xlabel="time [s]", ylabel="impulse of a step [µN s]", xlim=(0, t[-1]))
     axes.set_yscale("symlog", linthresh=1)
     axes.set_ylim(-1e3, 2e6 * contact(run).max(initial=1e-3))
-    _finish(axes, figure)
-
-
-def _finish(axes: Any, figure: Any) -> None:
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure)
 
 
 FIGURES: tuple[Figure, ...] = (

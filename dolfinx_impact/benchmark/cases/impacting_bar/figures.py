@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ....exact import ImpactingBar
 from ....plot import style
+from ...axes import panels
 from ...claim import ACARY, DI_STASIO, Figure
 from ...runs import Run, Runs
 from .claims_combined import tau
@@ -33,32 +34,29 @@ def _plot(ax: Any, panel: _Panel, curves: Iterable[_Curve], limits: tuple[float,
         ax.plot(1e6 * run["t"], curve(run), label=name, **look)
     ax.plot(1e6 * _T, exact, label="exact", **style("exact"))
     ax.set(xlabel="time [µs]", ylabel=f"{quantity} [{unit}]", xlim=limits)
-    ax.grid(alpha=0.3)
 
 
 def _draw_both(runs: Runs, figure: Any, panel: _Panel) -> None:
-    figure.set_layout_engine("constrained")
-    ax = figure.subplots()
+    ax = panels(figure)
     _plot(ax, panel, ((scheme, runs(CASE, scheme), style(scheme)) for scheme in BOTH), (0, 300))
     ax.legend(frameon=False)
 
 
 def _draw_combined(runs: Runs, figure: Any) -> None:
     """The wall half a step nearer than usual, where the two forecasts differ."""
-    figure.set_layout_engine("constrained")
     bar = replace(BAR, gap=BAR.gap - 0.5 * _STEP * BAR.v0)
     shown = [(MJ, runs(CASE, MJ, gap=bar.gap), style(MJ, every=0.15))]
     for w, name in zip(FORECASTS, (COMBINED, "forecast 1")):
         run = runs(CASE, COMBINED, gap=bar.gap, forecast=w)
         shown.append((f"combined, forecast {w:g}", run, style(name, every=0.15)))
-    panels: tuple[_Panel, ...] = (
+    drawn: tuple[_Panel, ...] = (
         ("gap", "µm", 1e6 * (bar.gap - bar.displacement(0.0, _T)), lambda run: 1e6 * run["gap"]),
         ("tau", "µm", np.zeros_like(_T), lambda run: 1e6 * tau(run)),
         ("velocity of the node", "m/s", bar.velocity(0.0, _T), lambda run: run["v"]),
         ("impulse at the node", "N s", _impulse(bar), lambda run: run["r"]),
     )
-    axes = figure.subplots(2, 2).flat
-    for k, (ax, panel) in enumerate(zip(axes, panels)):
+    axes = panels(figure, 2, 2).flat
+    for k, (ax, panel) in enumerate(zip(axes, drawn)):
         _plot(ax, panel, shown[1:] if k == 1 else shown, (36, 46) if k < 2 else (20, 180))
     axes[0].set_ylim(-3, 12)
     axes[0].legend(frameon=False)

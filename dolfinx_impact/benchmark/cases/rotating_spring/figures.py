@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....plot import style
+from ...axes import legend_below, panels
 from ...claim import DI_STASIO, Figure
 from ...runs import Runs
 from .measures import CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, RUBS, momentum, refined, rubbed
@@ -18,8 +19,7 @@ _ALL = {CD: "CD-Lagrange", MJ: "Moreau-Jean (coupled)", DECOUPLED: "Moreau-Jean 
 
 def draw_position(runs: Runs, figure: Any, law: dict[str, float], h: float = FINE) -> None:
     """The paths of the first 5 s inside the wall, Figs. 15 and 17."""
-    axes = figure.add_subplot()
-    fine = refined(runs, h, 0.01, t_end=5, **law)
+    axes, fine = panels(figure, size=(6.4, 7.2)), refined(runs, h, 0.01, t_end=5, **law)
     radius, angle = fine.summary["parameters"]["radius"], np.linspace(0, 2 * np.pi, 400)
     axes.plot(radius * np.cos(angle), radius * np.sin(angle), color="0.6", lw=3, label="wall")
     axes.plot(*fine["u"].T, **style("exact"), label=f"CD-Lagrange, h = {h:g} s")
@@ -27,14 +27,12 @@ def draw_position(runs: Runs, figure: Any, law: dict[str, float], h: float = FIN
         run = runs(CASE, scheme, t_end=5, **law)
         axes.plot(*run["u"].T, **{**style(scheme), "markevery": 1}, label=f"{name}, h = 0.1 s")
     axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    figure.set_size_inches(6.4, 7.2)
+    legend_below(figure)
 
 
 def draw_momentum(runs: Runs, figure: Any, law: dict[str, float], h: float = FINE_LONG) -> None:
     """Angular momentum without friction, Fig. 16, and with, Fig. 18."""
-    axes = figure.add_subplot()
+    axes = panels(figure)
     for scheme, name in (_NAMES if law else _ALL).items():
         run = runs(CASE, scheme, **law)
         # A marker every 10 s: a swinging line would gather more.
@@ -47,8 +45,7 @@ def draw_momentum(runs: Runs, figure: Any, law: dict[str, float], h: float = FIN
     else:
         axes.axhline(run.results["momentum_initial"], **style("exact"), zorder=4, label="exact")
     axes.set(xlim=(0, 100), xlabel="time [s]", ylabel="angular momentum [kg m²/s]")
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure)
 
 
 FIGURES = tuple(

@@ -14,6 +14,7 @@ from ....exact import SignoriniBar
 from ....integrators import find_scheme
 from ....integrators.doyen2011 import PAPER
 from ... import runner
+from ...axes import legend_below, panels
 from ...claim import Figure
 from ...runs import Runs
 from .. import CASES
@@ -107,7 +108,7 @@ def draw_exact(runs: Runs, figure: Any, case: str, quantities: Names) -> None:
     for ax, name in zip(_axes(figure, len(quantities)), quantities):
         ax.plot(t, QUANTITIES[name].exact(bar, t), label="exact", **plot.style("exact"))
         _label(ax, QUANTITIES[name], end)
-    _legend(figure)
+    legend_below(figure)  # bounces fill their panel
 
 
 def draw_pair(runs: Runs, figure: Any, case: str, scheme: str, quantities: Names, settings: Any) -> None:
@@ -125,26 +126,19 @@ def draw_pair(runs: Runs, figure: Any, case: str, scheme: str, quantities: Names
         _label(ax, quantity, end)
         ax.set_title(", ".join(text for text in texts if text not in common), fontsize=10)
     figure.suptitle(f"{find_scheme(scheme).equations}\n{', '.join(common)}", fontsize=10)
-    _legend(figure)
+    legend_below(figure)
 
 
-def _axes(figure: Any, panels: int) -> Any:
+def _axes(figure: Any, count: int) -> Any:
+    axes = panels(figure, 1, count, size=SHEET, squeeze=False)[0]
     figure.set_layout_engine("constrained", w_pad=0.1)
-    figure.set_size_inches(SHEET)
-    return figure.subplots(1, panels, squeeze=False)[0]
+    return axes
 
 
 def _label(ax: Any, quantity: Quantity, end: float) -> None:
     low, high = ax.get_ylim()
     ax.set(xlim=(0.0, end), ylim=(min(low, quantity.limits[0]), max(high, quantity.limits[1])))
     ax.set(xlabel="height x [m]" if quantity.profile else "time [s]", ylabel=quantity.label)
-    ax.grid(alpha=0.3)
-
-
-def _legend(figure: Any) -> None:
-    # Bounces fill their panel, and leave no room for a legend.
-    legend = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*legend, loc="outside lower center", ncols=2, frameon=False)
 
 
 def _words(shown: Shown) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....integrators import Integrator
 from ....plot import style
-from ...axes import legends, panels
+from ...axes import legend_below, legends, panels
 from ...claim import Figure
 from ...runs import Run, Runs
 from . import claims as c
@@ -27,8 +27,8 @@ _SAMPLES = 100  #: Samples of the free flights that are drawn.
 
 def _both(figure: Any, height: float = 4.4, **options: Any) -> Iterator[tuple[Any, str]]:
     """The axes of both schemes with their names, and one legend below."""
-    yield from zip(axes := panels(figure, 1, 2, size=(10, height), **options), c.BOTH)
-    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    yield from zip(panels(figure, 1, 2, size=(10, height), **options), c.BOTH)
+    legend_below(figure, 3)
 
 
 def contact_force(run: Run, window: float) -> tuple[NDArray, NDArray]:

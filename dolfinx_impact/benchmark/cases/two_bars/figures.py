@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....plot import style
+from ...axes import legend_below, panels
 from ...claim import FEKAK, Figure
 from ...runs import Run, Runs
 from . import measures as m
@@ -29,39 +30,28 @@ def _plot(ax: Any, k: int, run: Run, values: NDArray, label: str, **look: Any) -
     ax.plot(1e6 * run["t"], values, label=label, markevery=0.06, **look)
 
 
-def _axes(figure: Any, *shape: int) -> Any:
-    figure.set_layout_engine("constrained")
-    return figure.subplots(*shape)
-
-
 def _label(ax: Any, quantity: str) -> None:
     ax.set(xlabel="time [µs]", ylabel=quantity, xlim=(0, _END))
-    ax.grid(alpha=0.3)
-
-
-def _shared_legend(figure: Any, ax: Any, columns: int) -> None:
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def draw_motion(runs: Runs, figure: Any) -> None:
     """Displacement, velocity and contact force of both schemes, Fig. 4."""
-    panels: tuple[tuple[str, float, NDArray, Callable[[Run], NDArray]], ...] = (
+    shown: tuple[tuple[str, float, NDArray, Callable[[Run], NDArray]], ...] = (
         ("displacement of the tip [mm]", 1e3, BAR.displacement(0.0, _T), lambda run: run["u"][:, 0]),
         ("velocity of the tip [m/s]", 1.0, BAR.velocity(0.0, _T), lambda run: run["v_t"][:, 0]),
         ("contact force [kN]", 1e-3, m.exact_force(BAR, _T), m.force),
     )
-    for ax, (label, factor, exact, curve) in zip(_axes(figure, 1, 3), panels):
+    for ax, (label, factor, exact, curve) in zip(panels(figure, 1, 3, size=(11.5, 4.2)), shown):
         for run, scheme in ((runs(CASE, scheme), scheme) for scheme in BOTH):
             ax.plot(1e6 * run["t"], factor * curve(run), label=_LABELS[scheme], **style(scheme))
         ax.plot(1e6 * _T, factor * exact, label="exact", **style("exact"))
         _label(ax, label)
-    _shared_legend(figure, figure.axes[0], 3)
-    figure.set_size_inches(11.5, 4.2)
+    legend_below(figure, 3)
 
 
 def draw_refined(runs: Runs, figure: Any) -> None:
     """The velocity of CD-Lagrange, elements and step refined together, Fig. 5."""
-    ax = _axes(figure)
+    ax = panels(figure)
     for k, elements in enumerate(MESHES[:4]):
         run = runs(CASE, CD, elements=elements)
         name = f"h = {1e3 * BAR.length / elements:.2f} mm, Δt = {1e6 * run.results['h']:.2f} µs"
@@ -73,7 +63,7 @@ def draw_refined(runs: Runs, figure: Any) -> None:
 
 def draw_energies(runs: Runs, figure: Any) -> None:
     """The energy balance of one bar with CD-Lagrange, Fig. 6; by symmetry half of both."""
-    ax, run, t = _axes(figure), runs(CASE, CD), np.linspace(0, 1e-6 * _END, 901)
+    ax, run, t = panels(figure), runs(CASE, CD), np.linspace(0, 1e-6 * _END, 901)
     stored = ("kinetic", "internal", "complementary")
     curves = {**{name: run[name] for name in stored}, "work of contact": run["contact"]}
     curves[" + ".join(stored)] = run["kinetic"] + run["complementary"] + run["internal"]
@@ -84,7 +74,7 @@ def draw_energies(runs: Runs, figure: Any) -> None:
     ax.plot(1e6 * t, BAR.kinetic(t), label="kinetic and internal, exact", **style("exact"))
     ax.plot(1e6 * t, BAR.internal(t), **style("exact"))
     _label(ax, "energy of one bar [J]")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure)
 
 
 def _over_steps(runs: Runs, ax: Any, quantity: str, curve: Callable[[Run], NDArray]) -> None:
@@ -96,20 +86,19 @@ def _over_steps(runs: Runs, ax: Any, quantity: str, curve: Callable[[Run], NDArr
 
 def draw_force(runs: Runs, figure: Any) -> None:
     """Contact force and acceleration for different steps, whole and near, Fig. 7."""
-    axes = _axes(figure, 2, 2)
+    axes = panels(figure, 2, 2, size=(10, 7.4))
     for ax in axes[:, 0]:
         _over_steps(runs, ax, "contact force [kN]", lambda run: 1e-3 * m.force(run))
     for ax in axes[:, 1]:
         _over_steps(runs, ax, "acceleration of the tip [10⁶ m/s²]", lambda run: 1e-6 * m.acceleration(run))
     axes[1, 0].set(xlim=(16, 36), ylim=(0, 200))
     axes[1, 1].set(xlim=(112, 132), ylim=(-6, 4))
-    _shared_legend(figure, axes[0, 0], 4)
-    figure.set_size_inches(10, 7.4)
+    legend_below(figure, 4)
 
 
 def draw_impulse(runs: Runs, figure: Any) -> None:
     """The impulse for different steps, Fig. 8."""
-    ax = _axes(figure)
+    ax = panels(figure)
     _over_steps(runs, ax, "impulse [N s]", lambda run: run["r"][:, 0])
     node = BAR.impulse / 4 / runs(CASE, CD).summary["parameters"]["elements"]
     ax.axhline(node, **style("exact"), label="momentum of the tip's node")
@@ -119,7 +108,9 @@ def draw_impulse(runs: Runs, figure: Any) -> None:
 def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
     """Errors after the release as mesh and step are refined, h = c dt, Figs. 9 and 10."""
     quantity = "time step Δt [µs]" if over_steps else "element size h [mm]"
-    for ax, (name, label) in zip(_axes(figure, 1, 2), (("u", "displacement"), ("v_t", "velocity"))):
+    for ax, (name, label) in zip(
+        panels(figure, 1, 2, size=(10, 4.4)), (("u", "displacement"), ("v_t", "velocity"))
+    ):
         for scheme, slope, line in ((CD, 1.0, "-"), (MJ, 0.5, "--")):
             found = m.convergence(runs, scheme, name, nodes=not over_steps)
             steps = np.array([run.results["h"] for run in found.found])
@@ -131,9 +122,7 @@ def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
         ax.set(xlabel=quantity, ylabel=f"error of the {label} [-]")
         ax.set_xticks(x, [f"{value:.2g}" for value in x])
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-        ax.grid(alpha=0.3)
         ax.legend(frameon=False, fontsize=8)
-    figure.set_size_inches(10, 4.4)
 
 
 _DRAWN: tuple[tuple[str, Callable[[Runs, Any], None]], ...] = (
