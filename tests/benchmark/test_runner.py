@@ -552,7 +552,7 @@ def test_an_interrupted_study_leaves_the_run(shared_path, monkeypatch, capfd):
     def stop(*_):
         raise Interrupted(signal.SIGINT)
 
-    monkeypatch.setattr(impacting_bar, "order_verdicts", stop)
+    monkeypatch.setattr(impacting_bar.Bar, "study", stop)
     out = shared_path / "out"
     assert command_line.main(["run", "impacting-bar", "cd-lagrange", "--out", str(out)]) == 130
     WORLD.barrier()

@@ -6,7 +6,7 @@ It lies along x from x = 0 on and flies towards the wall at ``x = -gap``. Displa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from ....exact import ImpactingBar
 from ....integrators import CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.options import check
 from ....materials import LinearElastic
-from ....output.result import Result
 from ....systems.solid import Solid
 from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
@@ -73,67 +72,6 @@ def poisson(p: Values) -> float:
     return p["nu"] if p["nu"] is not None else (0.0 if p["dimension"] == 1 else 0.3)
 
 
-def impulse_verdict(results: Results) -> Verdict:
-    """Whether the bar rebounds with the speed it came with."""
-    words = "the impulse is that of an elastic rebound, 2 m v0 (ratio)"
-    return Verdict.equal(words, results["impulse_ratio"], 1.0, 0.02)
-
-
-def one_phase(results: Results, words: str, expected: float) -> list[Verdict]:
-    """Whether the contact is one phase of the expected duration [s]."""
-    duration = results["contact_end"] - results["contact_start"]
-    return [
-        Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0),
-        Verdict.equal(words, duration, expected, 0.05 * expected),
-    ]
-
-
-def stops_the_node(scheme: str, integrator: Integrator) -> bool:
-    """Whether the first impulse is that of the contact nodes alone, whose energy is all that is lost."""
-    chosen = find_scheme(scheme)
-    central = isinstance(integrator, CentralDifferences)
-    return central and chosen.explicit and chosen.contact == "velocity"
-
-
-def histories(problem: Problem) -> Result:
-    """Run a problem for its displacements, velocities and impulses alone. Collective."""
-    return problem.simulate([], energies=False, every=1)
-
-
-def fitted_orders(made: Iterable[Problem], elements: Sequence[int], true: ImpactingBar) -> NDArray:
-    """Orders of (u, v_t) at the contact node, Fekak et al. (94), as mesh and step are refined. Collective."""
-    errors = []
-    for result in map(histories, made):
-        exact = true.displacement(0.0, result["t"]), true.velocity(0.0, result["t"])
-        errors.append([norm35(result[name][:, 0], values) for name, values in zip(("u", "v_t"), exact)])
-    return -np.polyfit(np.log(elements), np.log(errors), 1)[0]
-
-
-def orders(scheme: str, courant: float, p: Values) -> NDArray:
-    """Fitted orders of convergence in (u, v_t) at a Courant number. Collective."""
-    values = {**p, "courant": courant, "h": None, "every": 1}
-    made = (Bar().make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
-    return fitted_orders(made, ORDER_ELEMENTS, exact(p))
-
-
-def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
-    """The orders of CD-Lagrange at the run's Courant number, a line mesh refined six times.
-
-    At courant 1 both are 1; below, the velocity oscillates after every jump: order about 1/2. (Half-step
-    velocities do not converge at courant 1, where their highest mode has the frequency of the steps.)
-    """
-    at_limit = abs(courant - 1) <= 1e-6
-    whole = p["dimension"] == 1 and p["v0"] > 0 and p["t_end"] >= 1.5 * exact(p).contact_end
-    steps = p["t_end"] * exact(p).wave_speed / p["length"] * sum(ORDER_ELEMENTS) / courant
-    stable, known = courant <= 1 or at_limit, scheme == "cd-lagrange" and p["restitution"] == 0
-    if not (stable and known and whole and steps <= ORDER_STEPS):
-        return []
-    u, v = orders(scheme, 1.0 if at_limit else courant, p)
-    name = f"in norm (94) at courant {courant:.3g}"
-    found = [Verdict.equal(f"order of the velocity at t {name}", v, 1.0 if at_limit else 0.5, 0.15)]
-    return found + [Verdict.equal(f"order of the displacement {name}", u, 1.0, 0.15)] * at_limit
-
-
 def measured(run: Ended, impulse: float) -> Results:
     """The numbers of bodies along x; what loads gave counts as energy that they had. Collective.
 
@@ -155,15 +93,99 @@ def measured(run: Ended, impulse: float) -> Results:
     }
 
 
-class Bar(Case):
-    """The bar and the wall at x = -gap."""
+class BarCase(Case):
+    """Bars along x that fly against a wall, or against each other.
 
-    parameters = PARAMETERS
+    Attributes:
+        exact: The solution of one bar for the parameters of a run.
+        order_elements: Elements along a bar on the meshes to which orders are fitted.
+        words: Of the verdicts on a whole impact: the impulse, the first one, the duration, the loss.
+    """
+
     #: All but the scheme whose damping, of which a bar has none, is implicit.
     schemes = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
+    exact: Callable[[Values], ImpactingBar]
+    order_elements: tuple[int, ...]
+    words: tuple[str, str, str, str]
+
+    def contact_mass(self, run: Ended) -> float:
+        """Mass of the contact nodes of one bar [kg]. Collective."""
+        raise NotImplementedError
+
+    def orders_known(self, scheme: str, p: Values) -> bool:
+        """Whether theory knows the orders of a scheme over a run with these parameters."""
+        raise NotImplementedError
+
+    def node_alone(self, run: Ended) -> bool:
+        """Whether the first impulse is that of the contact nodes alone, whose energy is all that is lost."""
+        chosen, central = find_scheme(run.scheme), isinstance(run.integrator, CentralDifferences)
+        return central and chosen.explicit and chosen.contact == "velocity"
+
+    def verdicts(self, run: Ended) -> list[Verdict]:
+        """Impulse, duration and loss of energy of a whole impact. Collective."""
+        results, p, true = run.results, run.p, self.exact(run.p)
+        if p["v0"] == 0 or p["t_end"] < 1.2 * true.contact_end or results["contact_start"] is None:
+            return []
+        impulse, first, lasting, loss = self.words
+        rows, node_alone = [Verdict.equal(impulse, results["impulse_ratio"], 1.0, 0.02)], self.node_alone(run)
+        if node_alone and p["gap"] > p["gap_tolerance"]:
+            momentum = (1 + p["restitution"]) * self.contact_mass(run) * p["v0"]
+            rows.append(Verdict.equal(first, results["first_impulse"], momentum, 1e-12 * momentum))
+        if p.get("dimension", 1) > 1 or p["restitution"] > 0:
+            return rows  # the rest is about one node that stays
+        found, expected = results["contact_end"] - results["contact_start"], 2 * p["length"] / true.wave_speed
+        one = "the contact is one uninterrupted phase"
+        rows.append(Verdict.equal(one, results["contact_phases"], 1, 0))
+        rows.append(Verdict.equal(lasting, found, expected, 0.05 * expected))
+        lost = Verdict.equal(loss, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
+        return [*rows, lost] if node_alone else rows
+
+    def orders(self, scheme: str, courant: float, p: Values) -> NDArray:
+        """Orders of (u, v_t) at the contact node, Fekak et al. (94), mesh and step refined. Collective."""
+        true, errors = self.exact(p), []
+        for n in self.order_elements:
+            made = self.make(scheme, {**p, "courant": courant, "h": None, "every": 1, "elements": n})
+            result = made.simulate([], energies=False)
+            exact = true.displacement(0.0, result["t"]), true.velocity(0.0, result["t"])
+            errors.append([norm35(result[name][:, 0], values) for name, values in zip(("u", "v_t"), exact)])
+        return -np.polyfit(np.log(self.order_elements), np.log(errors), 1)[0]
+
+    def study(self, problem: Problem) -> list[Verdict]:
+        """The orders at the run's Courant number, the mesh refined several times. Collective.
+
+        With h = c dt both are 1 for CD-Lagrange; below, its velocity oscillates after every jump: order about
+        1/2. (Half-step velocities do not converge at courant 1, where their highest mode has the frequency of
+        the steps.) Moreau-Jean with theta = 1 has order 1/2 anyway.
+        """
+        scheme, courant, p = problem.scheme, problem.p["courant"], problem.given
+        at_limit, explicit, true = abs(courant - 1) <= 1e-6, scheme == "cd-lagrange", self.exact(p)
+        steps = p["t_end"] * true.wave_speed / p["length"] * sum(self.order_elements) / courant
+        if p["v0"] == 0 or p["restitution"] > 0 or not self.orders_known(scheme, p):
+            return []
+        if courant > 1 and not at_limit or steps > ORDER_STEPS:
+            return []
+        u, v = self.orders(scheme, 1.0 if at_limit else courant, p)
+        expected, name = 1.0 if explicit and at_limit else 0.5, f"in norm (94) at courant {courant:.3g}"
+        found = [Verdict.equal(f"order of the velocity at t {name}", v, expected, 0.15)]
+        if at_limit or not explicit:
+            found.append(Verdict.equal(f"order of the displacement {name}", u, expected, 0.15))
+        return found
+
+
+class Bar(BarCase):
+    """The bar and the wall at x = -gap."""
+
+    parameters, order_elements = PARAMETERS, ORDER_ELEMENTS
+    exact = staticmethod(exact)
     about = (
         "An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
         "back, then leaves with the speed it came with."
+    )
+    words = (
+        "the impulse is that of an elastic rebound, 2 m v0 (ratio)",
+        "the first impulse is the momentum of the contact nodes [N s]",
+        "the bar leaves the wall 2 L / c after it touched [s]",
+        "the energy lost is the kinetic energy of the contact node, 1/(2N)",
     )
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
@@ -190,25 +212,12 @@ class Bar(Case):
         """Contact, impulse and rebound. Collective."""
         return measured(run, exact(run.p).impulse)
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
-        """Impulse, duration and loss of energy of a whole impact. Collective."""
-        results, p, wall, true = run.results, run.p, run.setup.contact, exact(run.p)
-        if p["v0"] == 0 or p["t_end"] < 1.2 * true.contact_end or results["contact_start"] is None:
-            return []
-        rows, node_alone = [impulse_verdict(results)], stops_the_node(run.scheme, run.integrator)
-        if node_alone and p["gap"] > p["gap_tolerance"]:
-            nodes = parallel.total(wall.comm, float(np.sum(run.integrator.system.mass[wall.L.dofs[:, 0]])))
-            momentum = (1 + p["restitution"]) * nodes * p["v0"]
-            words = "the first impulse is the momentum of the contact nodes [N s]"
-            rows.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
-        if p["dimension"] > 1 or p["restitution"] > 0:
-            return rows  # the rest is about one node that stays
-        words = "the bar leaves the wall 2 L / c after it touched [s]"
-        rows += one_phase(results, words, true.contact_end - true.contact_start)
-        words = "the energy lost is the kinetic energy of the contact node, 1/(2N)"
-        lost = Verdict.equal(words, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
-        return [*rows, lost] if node_alone else rows
+    def contact_mass(self, run: Ended) -> float:
+        """Mass of the contact nodes [kg]. Collective."""
+        wall = run.setup.contact
+        return parallel.total(wall.comm, float(np.sum(run.integrator.system.mass[wall.L.dofs[:, 0]])))
 
-    def study(self, problem: Problem) -> list[Verdict]:
-        """The orders of CD-Lagrange. Collective."""
-        return order_verdicts(problem.scheme, problem.p["courant"], problem.given)
+    def orders_known(self, scheme: str, p: Values) -> bool:
+        """Those of CD-Lagrange on a line, over a whole impact."""
+        whole = p["t_end"] >= 1.5 * exact(p).contact_end
+        return scheme == "cd-lagrange" and p["dimension"] == 1 and whole
