@@ -196,7 +196,7 @@ def cylinder(low, high, cells):
 @pytest.mark.mpi
 def test_cylinders_in_a_tube_with_friction_and_restitution():
     """Several walls at a node, and points of surfaces at the axis, whose radial dofs are held."""
-    low, up = cylinder([0, 0], [0.1, 0.1], [3, 3]), cylinder([0, 0.1], [0.1, 0.2], [4, 4])
+    low, up = cylinder([0, 0], [0.1, 0.1], [2, 2]), cylinder([0, 0.1], [0.1, 0.2], [3, 3])
     body = di.Solid(
         di.mesh.join({"low": low, "up": up}),
         density=1000.0,
@@ -215,8 +215,8 @@ def test_cylinders_in_a_tube_with_friction_and_restitution():
     ]
     critical = body.critical_time_step()
     for scheme, steps in (
-        (di.CDLagrange(body, 0.5 * critical, contact), 40),
-        (di.MoreauJean(body, 5.0 * critical, contact=contact), 8),
+        (di.CDLagrange(body, 0.5 * critical, contact), 20),
+        (di.MoreauJean(body, 5.0 * critical, contact=contact), 4),
     ):
         scheme.start(0.0, lambda x: np.stack([10.0 * x[0], -1.0 + 0.0 * x[1]]))
         for _ in range(steps):

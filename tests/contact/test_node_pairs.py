@@ -1,5 +1,6 @@
 """Contact between deformable bodies: pairing, the operator L over the ranks, what is exchanged."""
 
+import functools
 from types import SimpleNamespace
 
 import numpy as np
@@ -219,6 +220,12 @@ def history(body, scheme, steps):
     return di.simulate(integrator, t_end=steps * h, record=body.rows(), progress=False)
 
 
+@functools.cache
+def alone(scheme):
+    """Every rank for itself."""
+    return history(bars(comm=MPI.COMM_SELF), scheme, 500)
+
+
 OF_PAIRS = [
     "cd-lagrange",
     "moreau-jean",
@@ -235,23 +242,23 @@ OF_PAIRS = [
     "scheme, ranks",
     [
         *((scheme, None) for scheme in OF_PAIRS),
-        *((scheme, (0, WORLD.size - 1)) for scheme in OF_PAIRS[:2]),
-        *((scheme, (WORLD.size - 1, 0)) for scheme in OF_PAIRS[:2]),
+        *((scheme, (0, WORLD.size - 1)) for scheme in OF_PAIRS[:2] if WORLD.size > 1),
+        *((scheme, (WORLD.size - 1, 0)) for scheme in OF_PAIRS[:2] if WORLD.size > 1),
     ],
     ids=str,
 )
 def test_any_distribution_gives_the_same_history(scheme, ranks):
     """Tips on one rank or on two, in any order: as on one process, over 500 steps."""
-    alone, here = (history(body, scheme, 500) for body in (bars(comm=MPI.COMM_SELF), bars(ranks)))
-    assert np.count_nonzero(alone["r"]) > 20 and alone["gap"][-1, 0] > GAP
+    one, here = alone(scheme), history(bars(ranks), scheme, 500)
+    assert np.count_nonzero(one["r"]) > 20 and one["gap"][-1, 0] > GAP
     for name in ("u", "v_t", "v", "gap", "r"):
-        scale = np.abs(alone[name]).max()
-        assert here[name].shape == alone[name].shape
-        assert np.abs(here[name] - alone[name]).max() <= 1e-12 * scale, name
+        scale = np.abs(one[name]).max()
+        assert here[name].shape == one[name].shape
+        assert np.abs(here[name] - one[name]).max() <= 1e-12 * scale, name
     for name in ("kinetic", "internal", "internal_work", "contact", "residual"):
-        assert np.abs(here[name] - alone[name]).max() <= 1e-12 * alone["kinetic"].max(), name
+        assert np.abs(here[name] - one[name]).max() <= 1e-12 * one["kinetic"].max(), name
     if here.balance:
-        assert np.abs(here["residual"]).max() <= 1e-12 * alone["kinetic"].max()
+        assert np.abs(here["residual"]).max() <= 1e-12 * one["kinetic"].max()
     if scheme == "dep-4.3":
         return  # it stills the tips' relative motion, momentum or not
     # What the left bar lost the right one gained, whatever the bars' own waves.
@@ -316,8 +323,9 @@ def of_two_densities(parts, right, normal=(1.0, 0.0)):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean", "noh-bathe"])
-@pytest.mark.parametrize("angle", [0.0, 0.4])
+@pytest.mark.parametrize(
+    "angle, scheme", [(0.4, "cd-lagrange"), (0.4, "moreau-jean"), (0.0, "cd-lagrange"), (0.4, "noh-bathe")]
+)
 def test_a_block_rubs_on_a_heavy_one_as_on_a_wall(angle, scheme):
     (n, along), found = turned(angle).T, []
     for count in (1, 2):

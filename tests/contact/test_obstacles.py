@@ -1,5 +1,6 @@
 """Obstacles: gaps are distances, normals their gradients, faces and motions what they say."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -102,13 +103,19 @@ def test_gap_of_a_body_of_revolution_is_the_distance_to_the_nearest_of_many_poin
     assert np.all(nearest - np.abs(found) > -1e-13) and np.all(nearest**2 - found**2 < 1.3e-3**2)
 
 
+@functools.cache
+def surface_of_the_box(gdim):
+    """Points of a grid on the surface, in the directions of the box."""
+    grid = np.linspace(-0.5, 0.5, 81)
+    local = np.stack(np.meshgrid(*[grid] * gdim), axis=-1).reshape(-1, gdim)
+    return local[np.abs(local).max(axis=1) == 0.5] * SIZE[gdim]
+
+
 @examples(10)
 @given(SEED, st.sampled_from([2, 3]))
 def test_gap_of_a_box_is_the_distance_to_the_nearest_of_many_points(seed, gdim):
     box, x = SHAPES["box"](gdim, False), points(seed, gdim, 20)
-    grid = np.linspace(-0.5, 0.5, 81)
-    local = np.array(list(itertools.product(*[grid] * gdim)))
-    local = local[np.abs(local).max(axis=1) == 0.5] * SIZE[gdim]
+    local = surface_of_the_box(gdim)
     rows = np.array(SKEW[gdim]) / np.linalg.norm(SKEW[gdim][0])
     nearest = np.linalg.norm(x[:, None] - (CENTER[gdim] + local @ rows), axis=2).min(axis=1)
     found = box.gap(x)

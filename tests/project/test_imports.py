@@ -2,6 +2,7 @@
 
 import importlib.resources
 import inspect
+import itertools
 import json
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import dolfinx_impact
 from dolfinx_impact import Result
+from dolfinx_impact.algebra import kernels
+from dolfinx_impact.benchmark.__main__ import main
 
 OPTIONAL = ("gmsh", "pyvista", "matplotlib", "tqdm", "numba", "slepc4py")
 
@@ -32,11 +35,15 @@ SCHEMES = ["cd-lagrange", "moreau-jean"]
 SIZES = {"1D": ["elements=20"], "3D": ["dimension=3", "elements=8", "lateral=2"]}
 
 
-def test_import_pulls_in_nothing_optional_and_finds_modules_as_before(launch, tmp_path):
+def test_import_pulls_in_nothing_optional_and_leaves_signals_and_finders_as_they_are(launch, tmp_path):
+    """Also where Python looks for a command of the package (python -m)."""
     # DOLFINx itself imports numba where it finds it.
     code = (
-        "import dolfinx, json, sys; before, finders = set(sys.modules), list(sys.meta_path);"
+        "import json, signal, sys; sys.argv[:1] = ['-m']; import dolfinx;"
+        "before, finders, numbers = set(sys.modules), list(sys.meta_path), signal.valid_signals();"
+        "handlers = [signal.getsignal(n) for n in numbers];"
         "import dolfinx_impact; assert sys.meta_path == finders;"
+        "assert handlers == [signal.getsignal(n) for n in numbers];"
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
     done = launch(["-c", code], cwd=tmp_path)
@@ -45,45 +52,23 @@ def test_import_pulls_in_nothing_optional_and_finds_modules_as_before(launch, tm
     assert "dolfinx_impact" in loaded and not loaded & set(OPTIONAL)
 
 
-def test_import_leaves_signals_as_they_are(launch, tmp_path):
-    """Also where Python looks for a command of the package (python -m)."""
-    code = (
-        "import signal, sys; sys.argv[:1] = ['-m']; import dolfinx;"
-        "numbers = signal.valid_signals(); before = [signal.getsignal(n) for n in numbers];"
-        "import dolfinx_impact; assert before == [signal.getsignal(n) for n in numbers]"
-    )
-    done = launch(["-c", code], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(scope="module")
 def with_and_without_numba(launch, tmp_path_factory):
-    """Histories by kind, scheme and dimension; one process of each kind makes all."""
+    """Histories by kind, scheme and dimension: those without numba come from a process of their own."""
     pytest.importorskip("numba")
-    folder, histories = tmp_path_factory.mktemp("numba"), {}
-    for kind, prelude in (("compiled", "import sys\n"), ("numpy", WITHOUT_NUMBA)):
-        words = [
-            [
-                "run",
-                "impacting-bar",
-                scheme,
-                "--set",
-                *size,
-                "restitution=0.5",
-                "--out",
-                f"{kind}-{scheme}-{name}",
-            ]
-            for scheme in SCHEMES
-            for name, size in SIZES.items()
-        ]
-        done = launch(["-c", prelude + RUN, json.dumps(words)], cwd=folder)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1] == kind
-        missing = "numba is not installed: same results, slower steps\n"
-        assert done.stderr == (missing if kind == "numpy" else "")
-        for each in words:
-            histories[each[-1]] = Result.load(folder / each[-1] / "history.npz")
-    return histories
+    folder = tmp_path_factory.mktemp("numba")
+
+    def runs(kind):
+        for scheme, (name, size) in itertools.product(SCHEMES, SIZES.items()):
+            out = str(folder / f"{kind}-{scheme}-{name}")
+            yield ["run", "impacting-bar", scheme, "--set", *size, "restitution=0.5", "--out", out]
+
+    done = launch(["-c", WITHOUT_NUMBA + RUN, json.dumps([*runs("numpy")])])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "numpy"
+    assert done.stderr == "numba is not installed: same results, slower steps\n"
+    assert kernels.load().COMPILED and all(main(words) == 0 for words in runs("compiled"))
+    return {path.name: Result.load(path / "history.npz") for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

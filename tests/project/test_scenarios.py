@@ -29,7 +29,7 @@ def test_a_seed_is_a_scenario():
 
 def test_every_choice_is_made():
     made = [compose.compose(seed) for seed in SEEDS]
-    several = [compose.compose(seed) for seed in range(3000)]
+    several = [compose.compose(seed) for seed in range(2000)]
     assert {s.scheme for s in several} == {*compose.SCHEMES, *compose.STEADY, *compose.DIVIDED}
     assert {(s.cell, s.degree, s.hypothesis, s.law) for s in made} == set(compose.BODIES)
     assert {s.floor for s in several} == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
@@ -48,7 +48,7 @@ def test_scenarios_of_before_are_read():
 
 @pytest.mark.parametrize("first, name", enumerate([*ORACLES, "runs"]))
 def test_programs_are_short_and_use_public_names_alone(first, name):
-    for seed in range(first, first + 200, 8):
+    for seed in range(first, first + 200, 16):
         s = compose.compose(seed)
         text = script.script(s, name, "displacement turned: 1, right is 0 within 0")
         assert len(text.splitlines()) <= script.LINES
@@ -68,7 +68,7 @@ def test_every_oracle_says_what_it_knows():
         assert any(each.applies(compose.compose(seed)) for seed in SEEDS), each.name
 
 
-def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_path):
+def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, capsys):
     """Central differences that lose a tenth of every impulse do not carry a weight."""
     advance = di.CDLagrange.advance
 
@@ -89,13 +89,9 @@ def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_p
     assert sum(1 for _ in smaller(small)) < sum(1 for _ in smaller(s))
     monkeypatch.undo()
     assert not judge(small, ["momentum", "carried"]).wrong
-    path = tmp_path / "found.py"
-    path.write_text(script.script(small, "momentum", text))
-    done = subprocess.run(
-        [sys.executable, path], capture_output=True, text=True, env=environment(), timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("a mass")
+    capsys.readouterr()
+    exec(script.script(small, "momentum", text), {})
+    assert capsys.readouterr().out.startswith("a mass")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +133,7 @@ def test_a_refusal_on_one_rank_alone_is_found():
     made = (compose.compose(seed, 1) for seed in SEEDS)
     seed = next(s.seed for s in made if reach(s) and ranks.can_be_divided(s))
     command = [TESTS / "scenarios", "--seed", seed, "--count", 1, *kind, "--ranks", 2]
-    command += ["--fault", name, "--patience", 5]
+    command += ["--fault", name, "--patience", 2]
     done = subprocess.run(
         [sys.executable, *map(str, command)],
         capture_output=True,

@@ -65,19 +65,7 @@ def turned(s, time, axis=0):
     return float((x[:, 0] * u[:, 1] - x[:, 1] * u[:, 0]).sum() / (x**2).sum())
 
 
-@pytest.mark.parametrize(
-    "ratio, at",
-    [
-        (2, "edge"),
-        (2, "astride"),
-        (5, "middle"),
-        (5, "across"),
-        (20, "middle"),
-        (20, "edge"),
-        (20, "across"),
-        (20, "astride"),
-    ],
-)
+@pytest.mark.parametrize("ratio, at", [(2, "astride"), (5, "middle"), (20, "edge"), (20, "across")])
 def test_a_block_stands(ratio, at):
     """In the middle of a facet, at its end, half on the next one, and a quarter on it."""
     place = {"middle": 1.45, "edge": 1.0 + 0.5 / ratio, "across": 2.0, "astride": 2.0 - 0.25 / ratio}[at]
@@ -94,35 +82,37 @@ def test_a_block_stands_in_space(ratio, at, kind):
     assert abs(turned(s, 0.05)) < 2e-3
 
 
-@pytest.mark.parametrize("ratio, at, side", [(5, 1.45, -1), (3, 2.0, 1)])
-def test_a_block_tips_at_the_slope_of_its_diagonal(ratio, at, side):
-    stiff = di.NeoHookean(3e7, 0.0)
-    before, beyond = (
-        side * turned(standing(ratio, at, slope=side * part * 0.5, tall=2.0, stiff=stiff), 0.25)
-        for part in (0.98, 1.02)
-    )
-    assert -0.008 < before < 0.0 and beyond < -0.015
-
-
-@pytest.mark.parametrize("axis, side", [(0, -1), (1, 1)])
-def test_a_block_on_a_quadrilateral_tips_in_all_directions(axis, side):
-    """As on a plane, where it turns by -0.0058 and -0.0301."""
-    stiff = di.NeoHookean(1e7, 0.0)
-    ends = [
+def tipped(ratio, at, side, *, axis=0, **options):
+    """Rotation after 0.25 s on inclines 2 % below and 2 % above the slope of the diagonal of a block."""
+    stiff = di.NeoHookean(3e6, 0.0)
+    return [
         side
         * turned(
-            standing(5, 1.45, slope=side * part * 0.5, tall=2.0, dim=3, cells=1, axis=axis, stiff=stiff),
-            0.3,
+            standing(ratio, at, slope=side * part * 0.5, tall=2.0, axis=axis, stiff=stiff, **options),
+            0.25,
             axis,
         )
         for part in (0.98, 1.02)
     ]
-    assert -0.01 < ends[0] < 0.0 and -0.04 < ends[1] < -0.025
+
+
+@pytest.mark.parametrize("ratio, at, side, tips", [(5, 1.45, -1, 0.0198), (3, 2.0, 1, 0.0105)])
+def test_a_block_tips_at_the_slope_of_its_diagonal(ratio, at, side, tips):
+    """By as much more on the steeper incline as on a plane; below it leans by what it and the floor yield."""
+    before, beyond = tipped(ratio, at, side)
+    assert -0.035 < before < 0.0 and before - beyond == pytest.approx(tips, rel=0.05)
+
+
+@pytest.mark.parametrize("axis, side", [(0, -1), (1, 1)])
+def test_a_block_on_a_quadrilateral_tips_in_all_directions(axis, side):
+    """As on a plane, where it turns by -0.0182 and -0.0350."""
+    before, beyond = tipped(5, 1.45, side, axis=axis, dim=3, cells=1)
+    assert -0.022 < before < 0.0 and before - beyond == pytest.approx(0.0168, rel=0.05)
 
 
 def test_ill_conditioned_contact_is_told_once():
     """A block of one cell across four facets: its four nodes have nine places."""
     s = standing(5, 2.0, dim=3, cells=1)
     with pytest.warns(UserWarning, match="ill-conditioned .condition .* refine the lighter") as told:
-        assert abs(turned(s, 0.1)) < 2e-3
+        assert abs(turned(s, 0.05)) < 2e-3
     assert len(told) == 1 and s.contact_iterations > 0

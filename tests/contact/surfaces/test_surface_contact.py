@@ -467,7 +467,7 @@ def test_a_punch_much_smaller_than_a_facet(dim, width, fine, density):
     assert np.abs(W).max() < 10.0
 
 
-@pytest.mark.parametrize(*pairwise(at=[0.5, 0.6], of=[(1.0, 10.0), (100.0, 30.0)], speed=[0.03, 0.1]))
+@pytest.mark.parametrize("at, of, speed", [(0.5, (1.0, 10.0), 0.03), (0.6, (100.0, 30.0), 0.1)])
 def test_a_heavy_needle_does_not_pierce_a_coarse_soft_plate(at, of, speed):
     """``of`` has its stiffness and its density."""
     stiffness, density = of
