@@ -1,42 +1,109 @@
 """Every demo runs, serially and under mpirun, and prints the same numbers."""
 
 import re
+import sys
+from typing import NamedTuple
 
 import pytest
+from mpi4py import MPI
 from support.paths import DEMOS
 
-#: What each demo prints in one row, and how many pictures it draws.
+from dolfinx_impact.benchmark.report import build
+
+COMM = MPI.COMM_WORLD
+
+
+class Demo(NamedTuple):
+    """What a demo prints in one row, and what it draws."""
+
+    row: str
+    numbers: list[float]
+    pictures: int
+    #: A film of fewer pictures, some of the obstacles, coarser meshes.
+    arguments: list[str] = []
+    #: Its folder is an option.
+    out: bool = False
+
+
 CHECKED = {
-    "bridge_crane.py": ("first flight: off [s], down [s], highest [mm]", [0.5614, 0.59538, 0.193954], 3),
-    "impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
-    "obstacles.py": ("impulses [N s]", [3.1081329, 3.3119107, 3.8451726, 3.5544595], 4),
-    "colliding_parts.py": ("velocity of the left ring [m/s]", [1.29221571, -0.57392657, -1.14712432], 3),
-    "cradle.py": (
+    "bridge_crane.py": Demo(
+        "first flight: off [s], down [s], highest [mm]", [0.5614, 0.59538, 0.193954], 3, ["4"]
+    ),
+    "impacting_bar.py": Demo("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
+    "obstacles.py": Demo(
+        "impulses [N s]",
+        [3.1081329, 3.3119107, 3.8451726, 3.5544595],
+        4,
+        ["--only", "torus", "stairs", "corner", "roller"],
+    ),
+    "colliding_parts.py": Demo(
+        "velocity of the left ring [m/s]",
+        [1.29221571, -0.57392657, -1.14712432],
+        3,
+        ["--cells", "2", "--pictures", "4"],
+        out=True,
+    ),
+    "cradle.py": Demo(
         "velocities at the end / v0",
         [0.02303923, 0.02348305, 0.02327235, 0.03099439, 0.89921099],
         3,
+        ["--cells", "12", "--pictures", "4"],
+        out=True,
     ),
-    "taylor_bar.py": ("radius of the face [mm]", [7.17736, 7.07345], 3),
-    "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
-    "own_scheme.py": ("oscillation after release / v0", [0.157522, 0.084488], 1),
+    "taylor_bar.py": Demo("radius of the face [mm]", [7.17736, 7.07345], 3, ["--pictures", "4"]),
+    "by_hand.py": Demo("impulse by hand [N s]", [12.739151143040532], 1),
+    "own_scheme.py": Demo("oscillation after release / v0", [0.157522, 0.084488], 1),
 }
 
 
-#: Further arguments: a film of fewer pictures, some of the obstacles, coarser meshes.
-ARGUMENTS = {
-    "bridge_crane.py": ["4"],
-    "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"],
-    "colliding_parts.py": ["--cells", "2", "--pictures", "4"],
-    "cradle.py": ["--cells", "12", "--pictures", "4"],
-    "taylor_bar.py": ["--pictures", "4"],
+class Smaller(NamedTuple):
+    """The same demo with fewer cells, steps and pictures: texts that stand once in it, and their like."""
+
+    changes: dict[str, str]
+    numbers: list[float]
+    pictures: int
+    arguments: list[str] = []
+
+
+#: Demos of which there is less to do.
+SMALLER = {
+    "bridge_crane.py": Smaller(
+        {"h, t_end, sample = 1e-5, 1.0, 1e-3": "h, t_end, sample = 1e-3 / 60, 0.6, 1e-3"},
+        [0.561417, 0.595317, 0.192112],
+        3,
+        ["2"],
+    ),
+    "impacting_bar.py": Smaller(
+        {
+            '"side": np.sqrt(area)}': '"side": np.sqrt(area), "elements": 30, "lateral": 2}',
+            "[-0.2, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.2]": "[-0.2, 1.0, 2.2]",
+        },
+        [0.976529, 0.98381, 1.0],
+        2,
+    ),
+    "obstacles.py": Smaller(
+        {"radius, cells, rho, E, nu = 0.05, 6,": "radius, cells, rho, E, nu = 0.05, 3,"},
+        [2.986874, 3.1188633],
+        2,
+        ["--only", "stairs", "roller"],
+    ),
+    "colliding_parts.py": Smaller(
+        {"np.linspace(0, 1, 8)": "np.linspace(0, 1, 4)"},
+        [1.29221571, -0.57392657, -1.14712432],
+        3,
+        ["--cells", "2", "--pictures", "3"],
+    ),
+    "cradle.py": Smaller(
+        {"np.linspace(0, 1, 6)": "np.linspace(0, 1, 4)"},
+        [0.02303923, 0.02348305, 0.02327235, 0.03099439, 0.89921099],
+        3,
+        ["--cells", "12", "--pictures", "3"],
+    ),
+    "taylor_bar.py": Smaller({}, [6.94301, 6.90181], 3, ["--size", "1.6e-3", "--pictures", "3"]),
+    "own_scheme.py": Smaller({'folder / "report", ': 'folder / "report", jobs=1, '}, [0.157522, 0.084488], 1),
 }
-#: Demos whose folder is an option.
-OUT = ("colliding_parts.py", "cradle.py")
-
-
-#: On two ranks: one of them in the fast tier, one in the slow one.
-TIERS = {"by_hand.py": (), "cradle.py": pytest.mark.slow}
-ON_TWO_RANKS = [pytest.param(demo, 2, marks=TIERS.get(demo, pytest.mark.nightly)) for demo in CHECKED]
+#: On several ranks too.
+ON_RANKS = ("by_hand.py", "cradle.py")
 
 
 def test_every_demo_has_a_checked_number():
@@ -44,14 +111,48 @@ def test_every_demo_has_a_checked_number():
     assert {path.name for path in DEMOS.glob("*.py")} == {*CHECKED, "drop_test.py"}
 
 
-@pytest.mark.parametrize("demo, ranks", [*((demo, 1) for demo in CHECKED), *ON_TWO_RANKS])
-def test_demo(demo, ranks, launch, tmp_path):
-    folder = ["--out", str(tmp_path)] if demo in OUT else [str(tmp_path)]
-    arguments = [str(DEMOS / demo), *folder, *ARGUMENTS.get(demo, [])]
-    done = launch(arguments, ranks=ranks)
-    assert done.returncode == 0, done.stdout + done.stderr
-    row, expected, count = CHECKED[demo]
-    (line,) = re.findall(rf"^{re.escape(row)}\s+(.*)$", done.stdout, re.M)
-    assert [float(x) for x in line.split()] == pytest.approx(expected, rel=1e-5)
-    pictures = [*tmp_path.glob("*.png"), *tmp_path.glob("*.gif")]
+def command(demo, folder, arguments):
+    """The arguments of a demo, its folder among them."""
+    return [*(["--out"] if CHECKED[demo].out else []), str(folder), *arguments]
+
+
+def check(demo, printed, numbers, folder, count):
+    """That a demo has printed these numbers and drawn so many pictures."""
+    (line,) = re.findall(rf"^{re.escape(CHECKED[demo].row)}\s+(.*)$", printed, re.M)
+    assert [float(x) for x in line.split()] == pytest.approx(numbers, rel=1e-5)
+    pictures = [*folder.glob("*.png"), *folder.glob("*.gif")]
     assert len(pictures) == count and all(20_000 < p.stat().st_size < 10_000_000 for p in pictures)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "demo", [pytest.param(d, marks=[] if d in ON_RANKS else pytest.mark.one_rank) for d in CHECKED]
+)
+def test_demo(demo, monkeypatch, capsys, shared_path):
+    """In this process, with less to do."""
+    whole = CHECKED[demo]
+    small = SMALLER.get(demo) or Smaller({}, whole.numbers, whole.pictures, whole.arguments)
+    source = (DEMOS / demo).read_text()
+    for old, new in small.changes.items():
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    monkeypatch.setattr(sys, "argv", [demo, *command(demo, shared_path, small.arguments)])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    # Of the report, the properties of the scheme: all else on the bar has tests of its own.
+    for name in ("CLAIMS", "FIGURES", "STUDIES"):
+        monkeypatch.setattr(build, name, ())
+    # The variables stay until the end of the test, so that what is collective is destroyed by all ranks.
+    variables = {"__name__": "__main__", "__file__": str(DEMOS / demo)}
+    exec(compile(source, demo, "exec"), variables)
+    check(demo, COMM.bcast(capsys.readouterr().out), small.numbers, shared_path, small.pictures)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("demo", CHECKED)
+def test_demo_as_it_stands(demo, ranks, launch, tmp_path):
+    """As a user starts it."""
+    _, numbers, pictures, arguments, _ = CHECKED[demo]
+    done = launch([DEMOS / demo, *command(demo, tmp_path, arguments)], ranks=ranks)
+    assert done.returncode == 0, done.stdout + done.stderr
+    check(demo, done.stdout, numbers, tmp_path, pictures)
