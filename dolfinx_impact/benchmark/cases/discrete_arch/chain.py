@@ -87,7 +87,7 @@ def load_factor(t: float, ramp: float, release: float) -> float:
 
 
 class ChainForms:
-    """Energy of the chain in UFL with its force and tangent (one PETSc matrix, allocated once).
+    """Energy of the chain in UFL with its force and tangent.
 
     Args:
         space: Vector Lagrange space of degree 1 on a line mesh in the plane, replicated.
@@ -105,8 +105,7 @@ class ChainForms:
         self._energy, self._force, self._tangent = (
             fem.form(f, jit_options=_JIT) for f in (energy, force, ufl.derivative(force, self._x))
         )
-        self._vector = fem.assemble_vector(self._force)
-        self._matrix: Any = None
+        self._vector, self._matrix = fem.assemble_vector(self._force), fem.create_matrix(self._tangent)
 
     def energy(self, x: FloatArray) -> float:
         """Stored energy [J] at the positions ``x``, shape (2 n,) in the order of the chain [m]."""
@@ -123,16 +122,10 @@ class ChainForms:
 
     def tangent(self, x: FloatArray) -> FloatArray:
         """Derivative of the internal force, shape (2 n, 2 n) [N/m]."""
-        from dolfinx.fem import petsc
-
-        if self._matrix is None:
-            self._matrix = petsc.create_matrix(self._tangent)
-            self._matrix.setOptionsPrefix("impact_chain_")
         self._x.x.array[self._dofs] = x
-        self._matrix.zeroEntries()
-        petsc.assemble_matrix(self._matrix, self._tangent)
-        self._matrix.assemble()
-        return np.asarray(self._matrix.getValues(self._dofs, self._dofs))
+        self._matrix.data[:] = 0.0
+        tangent: FloatArray = fem.assemble_matrix(self._matrix, self._tangent).to_dense()
+        return tangent[np.ix_(self._dofs, self._dofs)]
 
 
 def _energy(x: fem.Function, k: fem.Constant, kappa: fem.Constant) -> Any:
