@@ -34,8 +34,8 @@ class Claim:
     def decide(self, runs: Runs) -> Verdict:
         """The verdict; a run that failed leaves the claim not reproduced, one left out not decided."""
         try:
-            found = self.measure(runs)
-            return found if self.compare is None else self.compare(found, self.why)
+            measured = self.measure(runs)
+            return measured if self.compare is None else self.compare(measured, self.why)
         except NotChosen as missing:
             return Verdict.undecided(str(missing))
         except FailedRun as failed:
@@ -103,14 +103,14 @@ def row(
         per: Schemes for a claim each: ``-scheme`` is behind the id, and the measure gets ``scheme=``.
         case, paper: Others than those of the table.
     """
-    found = []
+    claims = []
     for scheme in per or ("",):
         name, words, given = id, claim, options
         if scheme:
             name, words = f"{id}-{scheme}", f"{claim.removesuffix('.')} ({scheme})."
             given = {**options, "scheme": scheme}
-        found.append(Claim(name, case, paper, where, words, partial(measure, **given), compare, why))
-    return found
+        claims.append(Claim(name, case, paper, where, words, partial(measure, **given), compare, why))
+    return claims
 
 
 def table(case: str, paper: str, rows: Iterable[Row], prefix: str = "") -> tuple[Claim, ...]:

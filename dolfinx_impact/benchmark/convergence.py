@@ -31,6 +31,12 @@ def order(steps: Sequence[float] | NDArray, errors: Sequence[float] | NDArray) -
     return float(np.polyfit(np.log(np.asarray(steps)), np.log(np.asarray(errors)), 1)[0])
 
 
+def scatter(steps: Sequence[float], count: int) -> float:
+    """Standard deviation of an order fitted to means of so many errors, each drawn evenly from [0, C h]."""
+    x = np.log(steps)
+    return float(1 / np.sqrt(3 * count * np.sum((x - x.mean()) ** 2)))
+
+
 @dataclass(frozen=True)
 class Effort:
     """Counts of consecutive steps, each of shape (steps,)."""

@@ -20,7 +20,7 @@ from ..output.observer import Follower, Observer, ObserverLike
 from ..output.result import Result
 from .checkpoint import Checkpoint, Stored
 from .progress import Progress
-from .run import Run
+from .run import ChunkedRun
 from .stability_monitor import Interrupted, stop_signals
 from .step_control import StepControl
 
@@ -115,7 +115,7 @@ def simulate(
         if integrator.outdated:
             integrator.renew()
         _tell_of_contacts_left_out(integrator)
-        run = Run(integrator, t_end, record, observers, energies, every, adapt, stored)
+        run = ChunkedRun(integrator, t_end, record, observers, energies, every, adapt, stored)
         loop = _compiled_loop(run, False if adapt is not None else compiled)
         stack.enter_context(stop_signals(run.caught))
         if sys.stderr.isatty() if progress in (None, "bar") else progress:
@@ -153,7 +153,7 @@ def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLi
     return observers
 
 
-def _compiled_loop(run: Run, compiled: bool | None) -> CompiledLoop | None:
+def _compiled_loop(run: ChunkedRun, compiled: bool | None) -> CompiledLoop | None:
     """The compiled loop of a run, None where it is not requested or not possible."""
     s = run.integrator
     s.prefer_compiled(compiled)

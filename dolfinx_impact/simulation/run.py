@@ -38,7 +38,7 @@ _REASSEMBLED = (
 )
 
 
-class Run:
+class ChunkedRun:
     """Advances an integrator to the end time, in chunks of steps that are recorded together.
 
     Args:

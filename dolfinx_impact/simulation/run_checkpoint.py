@@ -12,7 +12,7 @@ from .checkpoint import Checkpoint, Stored, Writer
 from .parallel_layout import RowLayout
 
 if TYPE_CHECKING:
-    from .run import Run
+    from .run import ChunkedRun
 
 
 class RunCheckpoint:
@@ -27,7 +27,7 @@ class RunCheckpoint:
         stored: The checkpoint to read, None for writing.
     """
 
-    def __init__(self, run: Run, stored: Stored | None = None) -> None:
+    def __init__(self, run: ChunkedRun, stored: Stored | None = None) -> None:
         self._run, self._stored = run, stored
 
     def write(self, checkpoint: Checkpoint) -> None:

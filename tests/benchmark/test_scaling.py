@@ -102,7 +102,7 @@ def test_times_that_an_action_tells_are_taken_as_they_are():
 @pytest.mark.mpi
 @pytest.mark.parametrize("kind", scaling.KINDS)
 def test_the_body_is_the_same_on_any_number_of_ranks(kind):
-    made, p = scaling.Setup(MPI.COMM_WORLD, kind, (6, 3, 4)), solids.KINDS[kind].degree
+    made, p = scaling.BoxSetup(MPI.COMM_WORLD, kind, (6, 3, 4)), solids.KINDS[kind].degree
     foot = (6 * p + 1) * (3 * p + 1)
     assert made.dofs == 3 * foot * (4 * p + 1) and made.points == foot
     assert made.points / MPI.COMM_WORLD.size <= made.most_points <= made.points

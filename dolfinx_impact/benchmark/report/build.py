@@ -145,9 +145,9 @@ def write(
 
     def work(poll: Callable[[], None]) -> tuple[dict[str, Any], int]:
         with folders.temporary() as place:
-            found = _perform(choice, place, count, cores, poll, progress)
-            report = assemble(choice, found)
-            drawn = [(f, found["figure", f.id].get("failed")) for f in choice.about(FIGURES)]
+            answers = _perform(choice, place, count, cores, poll, progress)
+            report = assemble(choice, answers)
+            drawn = [(f, answers["figure", f.id].get("failed")) for f in choice.about(FIGURES)]
             html = page.html(report, drawn, place / "figures", case_of)
             return report, folders.publish(report, html, place / "figures", folder)
 
@@ -240,7 +240,7 @@ def _perform(
         (place / name).mkdir()
     only = None if set(choice.schemes) == set(SCHEMES) else [*choice.schemes, *choice.own]
     settings = {"runs": str(place / "runs"), "figures": str(place / "figures"), "only": only}
-    made, found = Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores), {}
+    made, answers = Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores), {}
     with made as workers, terminal.Progress(sum(map(len, lanes)), progress) as shown:
 
         def look() -> None:
@@ -249,9 +249,9 @@ def _perform(
 
         for task, answer in workers.do(lanes, look):
             ended = {"failed": f"its process ended with status {answer.get('ended')}"}
-            found[task] = ended if "ended" in answer else answer
+            answers[task] = ended if "ended" in answer else answer
             shown.one_more()
-    return found
+    return answers
 
 
 def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
@@ -279,5 +279,5 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
 
 def _row(about: Any, names: str, answer: dict[str, Any]) -> dict[str, Any]:
     """Attributes of a claim or a property, and its verdict: undecided with the reason where there is none."""
-    found = answer if "failed" not in answer else as_row(Verdict.undecided(answer["failed"]))
-    return {**{name: getattr(about, name) for name in names.split()}, **found}
+    verdict = answer if "failed" not in answer else as_row(Verdict.undecided(answer["failed"]))
+    return {**{name: getattr(about, name) for name in names.split()}, **verdict}

@@ -180,8 +180,8 @@ def _grid(grid: Grid) -> str:
     """A table without the schemes that have no answer, and its notes."""
     if not grid.head:
         return '<p class="small">None is shown by these cases.</p>'
-    found = [(name, cells) for name, cells in zip(grid.names, grid.cells) if set(cells) - {"-", "failed"}]
-    rows = [[_text(name), *map(_answer, cells)] for name, cells in found]
+    shown = [(name, cells) for name, cells in zip(grid.names, grid.cells) if set(cells) - {"-", "failed"}]
+    rows = [[_text(name), *map(_answer, cells)] for name, cells in shown]
     notes = [note.partition(": ") for note in grid.notes]
     items = (f"<b>{_text(a)}</b>{b}{_text(c)}" if b else _text(a) for a, b, c in notes)
     return _table(["scheme", *grid.head], rows) + _listed(items)

@@ -17,7 +17,7 @@ from ..case import defaults as defaults_of
 from ..cases import CASES
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.impacting_bar import case as impacting_bar
-from ..convergence import at_times, norm35, order
+from ..convergence import at_times, norm35, order, scatter
 from ..runs import FailedRun, Run, Runs
 from ..verdict import Verdict
 
@@ -136,8 +136,7 @@ def impact_order(
 ) -> Verdict:
     """The ball over its first impact, errors averaged over drop heights.
 
-    An impact is seen up to a step late: one error scatters by 1/sqrt(3) of its mean, the mean over the drops
-    by 1/sqrt(3 drops), and the slope by that over the spread of log h; the tolerance is twice as much.
+    An impact is seen up to a step late: the tolerance is twice the scatter of the slope.
     """
     p, errors = defaults("bouncing-ball"), np.zeros((len(steps), len(drops)))
     for j, z0 in enumerate(map(float, drops)):
@@ -145,8 +144,7 @@ def impact_order(
         times = made[0]["t"]
         true = bouncing_ball.exact({**p, "z0": z0}).position(times)
         errors[:, j] = [norm35(at_times(run["t"], run["u"], times), true) for run in made]
-    spread = float(np.linalg.norm(np.log(steps) - np.mean(np.log(steps))))
-    return _at_least(1.0, 2 / math.sqrt(3 * len(drops)) / spread, steps, errors.mean(axis=1))
+    return _at_least(1.0, 2 * scatter(steps, len(drops)), steps, errors.mean(axis=1))
 
 
 def _at_least(expected: float, tolerance: float, steps: _Steps, errors: Any) -> Verdict:

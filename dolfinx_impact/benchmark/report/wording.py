@@ -63,8 +63,8 @@ def faster(ratio: float) -> str:
 
 def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
     """How many are reproduced, not reproduced, undecided."""
-    found = Counter(claim["reproduced"] for claim in claims)
-    return found[True], found[False], found[None]
+    counts = Counter(claim["reproduced"] for claim in claims)
+    return counts[True], counts[False], counts[None]
 
 
 def criteria(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Mapping[str, Any], str]]:

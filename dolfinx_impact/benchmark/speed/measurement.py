@@ -37,7 +37,7 @@ class Number(NamedTuple):
     row: str = ""  #: The action in whose row it stands; by default it has a row of its own.
 
 
-class Comparison(NamedTuple):
+class Relation(NamedTuple):
     """How the seconds of an action compare with those of the yardstick."""
 
     middle: Callable[[NDArray], Any]  #: One for all rounds.
@@ -60,11 +60,11 @@ def _times_faster(seconds: Any, base: Any) -> Any:
     return base / seconds
 
 
-FASTER = Comparison(np.median, _times_faster, faster)
-OF_THE_WHOLE = Comparison(np.mean, _times_faster, faster)  #: Rounds are parts of one run.
-OF_THE_BEST = Comparison(np.min, _times_faster, faster)
-TIMES = Comparison(np.median, lambda s, base: s / base, "{:.3f}".format, " of the yardstick")
-MORE = Comparison(np.median, lambda s, base: s / base - 1, "{:+.1%}".format)
+FASTER = Relation(np.median, _times_faster, faster)
+OF_THE_WHOLE = Relation(np.mean, _times_faster, faster)  #: Rounds are parts of one run.
+OF_THE_BEST = Relation(np.min, _times_faster, faster)
+TIMES = Relation(np.median, lambda s, base: s / base, "{:.3f}".format, " of the yardstick")
+MORE = Relation(np.median, lambda s, base: s / base - 1, "{:+.1%}".format)
 
 
 class Turns(NamedTuple):
@@ -85,7 +85,7 @@ class Measurement:
     about: str  #: What is measured; ``{sizes}`` are the numbers of dofs.
     build: Callable[[Sequence[int]], Iterator[Turns]]  #: Of numbers of dofs, for each table anew. Collective.
     yardstick: str  #: The action that others are compared with.
-    comparison: Comparison = TIMES
+    comparison: Relation = TIMES
     unit: tuple[str, float] = ("ns a dof", 1e9)  #: Of the seconds in the rows, and how many are a second.
     rounds: int = 7  #: How often all actions take their turn.
     clock: Callable[[], float] = time.perf_counter

@@ -104,7 +104,7 @@ def run(ranks: int, *words: str, limit: float = LIMIT) -> dict[str, float]:
 # -- a job
 
 
-class Setup:
+class BoxSetup:
     """A box of a kind with its foot on a plane, and what it took to make it, stage by stage. Collective.
 
     Its ``cells`` along each edge are cubes, or tetrahedra that fill these.
@@ -192,7 +192,7 @@ def _resident() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def _of_setup(made: Setup, base: float, most: float) -> Iterator[Number]:
+def _of_setup(made: BoxSetup, base: float, most: float) -> Iterator[Number]:
     ranks = f"{made.comm.size} rank{'s' * (made.comm.size > 1)}"
     held = {name: value - base for name, value in made.memory.items()}
     memory = {"mesh": held["mesh"], "body and scheme": held["first step"] - held["mesh"], "most": most}
@@ -205,7 +205,7 @@ def _of_setup(made: Setup, base: float, most: float) -> Iterator[Number]:
     yield Number("dofs", made.dofs)
 
 
-def _told(made: Setup | None, name: str, seconds: float, number: str = "", share: float = 1.0) -> Action:
+def _told(made: BoxSetup | None, name: str, seconds: float, number: str = "", share: float = 1.0) -> Action:
     """Steps of what this rank has, with a share of the work of the one on a rank. Collective."""
 
     def shortest() -> float:
@@ -229,23 +229,23 @@ def _turns(kind: str, seconds: float, sizes: Sequence[int]) -> Iterator[Turns]:
     for size in sizes:
         one = yield from _strong(kind, cells_of(size, degree), cells_of(size // 2, degree), seconds)
         if comm.size > 1:
-            yield from _weak(one, Setup(comm, kind, cells_of(size, degree, doubled=True)), seconds)
+            yield from _weak(one, BoxSetup(comm, kind, cells_of(size, degree, doubled=True)), seconds)
 
 
-def _strong(kind: str, cells: Cells, fewer: Cells, seconds: float) -> Generator[Turns, None, Setup | None]:
+def _strong(kind: str, cells: Cells, fewer: Cells, seconds: float) -> Generator[Turns, None, BoxSetup | None]:
     """Steps of one rank, of two and of two with half of it each; returns what the one has on it."""
     comm = MPI.COMM_WORLD
-    Setup(comm, kind, (2, 2, 2)).shortest("run", 0.0)  # loads all code, compiles what is not yet
+    BoxSetup(comm, kind, (2, 2, 2)).shortest("run", 0.0)  # loads all code, compiles what is not yet
     base = parallel.total(comm, _resident())
-    both = Setup(comm, kind, cells)
+    both = BoxSetup(comm, kind, cells)
     most = parallel.total(comm, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) - base
     head = f"{both.dofs} dofs, {both.points} contact points, ranks: {comm.size}"
     yield Turns(head, numbers=lambda _: _of_setup(both, base, most))
     if comm.size == 1:
         return None
-    one = Setup(MPI.COMM_SELF, kind, cells) if comm.rank == 0 else None
+    one = BoxSetup(MPI.COMM_SELF, kind, cells) if comm.rank == 0 else None
     _meet()
-    half = Setup(MPI.COMM_SELF, kind, fewer)
+    half = BoxSetup(MPI.COMM_SELF, kind, fewer)
     apart = "step, speed-up of the machine"
     for name, words in STEPS.items():
         actions = {"1 rank": _told(one, name, seconds)}
@@ -261,7 +261,7 @@ def _nanoseconds(name: str, dofs: int, seconds: Seconds) -> Iterator[Number]:
         yield Number(f"{name}, ns, {ranks}", 1e9 * float(seconds[ranks].min()) / dofs, "")
 
 
-def _weak(one: Setup | None, large: Setup, seconds: float) -> Iterator[Turns]:
+def _weak(one: BoxSetup | None, large: BoxSetup, seconds: float) -> Iterator[Turns]:
     """Steps of one rank, and of two with twice the work: of it they do in that time."""
     dofs = large.comm.bcast(one.dofs if one else 0)
     for name, words in STEPS.items():

@@ -17,12 +17,12 @@ _COLUMNS = 4  #: Of a legend below the panels.
 
 def draw(runs: Runs, figure: Any, study: Study) -> None:
     """A panel for each quantity; in the legend the scheme that reaches the goal first stands first."""
-    found = measured(runs, study)
+    points = measured(runs, study)
     axes = figure.subplots(1, len(study.quantities), squeeze=False)[0]
     handles: dict[str, Any] = {}
     for ax, (quantity, goal) in zip(axes, study.quantities.items()):
-        for scheme in ranking(found, quantity, goal):
-            (handles[scheme],) = ax.loglog(*front(found[scheme], quantity), label=scheme, **_look(scheme))
+        for scheme in ranking(points, quantity, goal):
+            (handles[scheme],) = ax.loglog(*front(points[scheme], quantity), label=scheme, **_look(scheme))
         ax.axhline(goal, color="0.6", lw=0.8, ls=":")
         ax.set(xlabel="processor time [s]", ylabel=f"error of the {quantity} [-]")
         # Labels between powers of ten would overlap in narrow panels.

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...integrators import find_scheme
 from ...simulation.loop import simulate
 from .. import runner
 from ..runs import FailedRun, Run, Runs
@@ -86,10 +85,10 @@ def processor_time(case: str, scheme: str, settings: Settings) -> float:
         return time.process_time() - begun
 
     once(first=True)
-    found = [once()]
-    while len(found) < _ROUNDS and sum(found) < _LEAST:
-        found.append(once())
-    return min(found)
+    seconds = [once()]
+    while len(seconds) < _ROUNDS and sum(seconds) < _LEAST:
+        seconds.append(once())
+    return min(seconds)
 
 
 def front(several: Sequence[Point], quantity: str) -> tuple[list[float], list[float]]:
@@ -119,8 +118,3 @@ def ranking(found: Mapping[str, Sequence[Point]], quantity: str, goal: float) ->
     """The cost of the goal by scheme, the cheapest first, those that do not reach it last."""
     costs = {scheme: cost(several, quantity, goal) for scheme, several in found.items() if several}
     return dict(sorted(costs.items(), key=lambda item: np.inf if item[1] is None else item[1]))
-
-
-def explicit(scheme: str) -> bool:
-    """Whether a scheme is explicit, so that its steps are bounded."""
-    return find_scheme(scheme).explicit

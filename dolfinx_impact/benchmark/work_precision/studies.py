@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..cases.two_bars import measures as two_bars
 from ..cases.van_der_pol import measures as van_der_pol
 from ..convergence import at_times, norm35
 from ..runs import Run, Runs
-from .measure import Errors, Settings, Study, explicit
+from .measure import Errors, Settings, Study
 
 _MESHES = (25, 50, 100, 200, 400)
 _IMPLICIT = (0.7, 2.8)  #: Courant numbers of implicit schemes, whose steps are bounded by accuracy alone.
@@ -30,15 +30,15 @@ _IMPLICIT = (0.7, 2.8)  #: Courant numbers of implicit schemes, whose steps are 
 def steps(h: float, by: int, times: int) -> Callable[[str], list[Settings]]:
     """Steps from ``h`` [s] on, each one ``by`` times smaller than the one before; two less if implicit."""
     found: list[Settings] = [{"h": h / by**k} for k in range(times + 1)]
-    return lambda scheme: found if explicit(scheme) else found[:-2]
+    return lambda scheme: found if find_scheme(scheme).explicit else found[:-2]
 
 
 def meshes(count: int) -> Callable[[str], list[Settings]]:
     """So many refined bars with the Courant numbers of a scheme; one less if implicit."""
 
     def of(scheme: str) -> list[Settings]:
-        if explicit(scheme):
-            courant = find_scheme(scheme).courant or 0.7
+        if (chosen := find_scheme(scheme)).explicit:
+            courant = chosen.courant or 0.7
             return [{"elements": n, "courant": courant} for n in _MESHES[:count]]
         return [{"elements": n, "courant": c} for n in _MESHES[: count - 1] for c in _IMPLICIT]
 
@@ -82,14 +82,14 @@ def swung(t: tuple[float, ...], m: float, k: float, l0: float, radius: float, *s
         return radius - math.hypot(y[0], y[1])
 
     gap.terminal, gap.direction = True, -1.0  # type: ignore[attr-defined]
-    times, found, start, y = np.array(t), np.empty((len(t), 2)), 0.0, np.array(state)
+    times, positions, start, y = np.array(t), np.empty((len(t), 2)), 0.0, np.array(state)
     while True:
         flight: Any = solve_ivp(motion, (start, times[-1] + 1e-9), y, "DOP853", events=gap,
                                 dense_output=True, rtol=1e-12, atol=1e-12)  # fmt: skip
         inside = (times >= start) & (times <= flight.t[-1])
-        found[inside] = flight.sol(times[inside])[:2].T
+        positions[inside] = flight.sol(times[inside])[:2].T
         if flight.status != 1:
-            return found
+            return positions
         start, y = flight.t[-1], flight.y[:, -1].copy()
         normal = y[:2] / np.linalg.norm(y[:2])
         y[2:] -= 2 * (y[2:] @ normal) * normal
@@ -107,44 +107,34 @@ _ARCH = 0.6  #: Largest step of the arch [s].
 # -- bars
 
 
-def step_force(run: Run, force: float, start: float, end: float) -> float:
-    """Error of the contact force of a run against one that is constant from start to end [s]."""
+def _of_node(run: Run, exact: Any, force: Callable[[NDArray], NDArray], known: Any = slice(None)) -> Errors:
+    """Of displacement and velocity of the contact node, and of the contact force, over the known samples."""
     t = run["t"]
-    true = np.where((t >= start) & (t < end), force, 0.0)
     # The samples of HATI, at coarse times, have the impulses of all fine steps in between.
-    return norm35(run["r"][:, 0] / (t[1] - t[0]), true)
+    pairs = {
+        "displacement": (run["u"], exact.displacement(0.0, t[known])),
+        "velocity": (run["v_t"], exact.velocity(0.0, t[known])),
+        "contact force": (run["r"] / (t[1] - t[0]), force(t[known])),
+    }
+    return {name: norm35(values[known, 0], true) for name, (values, true) in pairs.items()}
 
 
 def bar(_: Runs, run: Run) -> Errors:
-    """Of displacement and velocity of the contact node, and of the contact force."""
-    exact, t = impacting_bar.exact(run.summary["parameters"]), run["t"]
-    return {
-        "displacement": norm35(run["u"][:, 0], exact.displacement(0.0, t)),
-        "velocity": norm35(run["v_t"][:, 0], exact.velocity(0.0, t)),
-        "contact force": step_force(run, exact.force, exact.contact_start, exact.contact_end),
-    }
+    """Of the bar at the wall, whose force is constant while it touches."""
+    exact = impacting_bar.exact(run.summary["parameters"])
+    return _of_node(run, exact, partial(two_bars.exact_force, exact))
 
 
 def fallen(_: Runs, run: Run) -> Errors:
-    """The same of the Signorini bar, of its bottom."""
-    exact, t = signorini.exact(run.summary["parameters"]), run["t"]
-    known = t < exact.known_until
-    t = t[known]
-    return {
-        "displacement": norm35(run["u"][known, 0], exact.displacement(0.0, t)),
-        "velocity": norm35(run["v_t"][known, 0], exact.velocity(0.0, t)),
-        "contact force": norm35(run["r"][known, 0] / run.results["h"], exact.force(t)),
-    }
+    """Of the Signorini bar."""
+    exact = signorini.exact(run.summary["parameters"])
+    return _of_node(run, exact, exact.force, run["t"] < exact.known_until)
 
 
 def met(_: Runs, run: Run) -> Errors:
-    """Of displacement and velocity of the tip of the left one of two bars, and of the contact force."""
-    found = two_bars.errors(run)
-    return {
-        "displacement": found["displacement"],
-        "velocity": found["velocity"],
-        "contact force": found["force"],
-    }
+    """Of the tip of the left one of two bars, as of the others."""
+    errors = two_bars.errors(run)
+    return {**errors, "contact force": errors["force"]}
 
 
 def divided(scheme: str) -> list[Settings]:
@@ -158,8 +148,8 @@ def divided(scheme: str) -> list[Settings]:
 
 def sphere(_: Runs, run: Run) -> Errors:
     """Of largest force and duration of the contact, beside Hertz's; a run without rebound has none."""
-    found, names = run.results, {"peak force": "peak_force", "duration": "duration"}
-    known = {what: found[name] / found[f"{name}_hertz"] for what, name in names.items() if found[name]}
+    results, names = run.results, {"peak force": "peak_force", "duration": "duration"}
+    known = {what: results[name] / results[f"{name}_hertz"] for what, name in names.items() if results[name]}
     return {what: abs(known[what] - 1) if what in known else math.nan for what in names}
 
 

@@ -17,9 +17,9 @@ def rows(runs: Runs, case: str) -> list[dict[str, Any]]:
     the study; schemes that did not run at all are not named.
     """
     study = STUDIES[case]
-    found = measured(runs, study)
+    points = measured(runs, study)
     return [
-        {"case": case, "quantity": name, "goal": goal, "seconds": ranking(found, name, goal)}
+        {"case": case, "quantity": name, "goal": goal, "seconds": ranking(points, name, goal)}
         for name, goal in study.quantities.items()
     ]
 

@@ -141,17 +141,17 @@ def rest_tolerance(ball: BouncingBall, h: float) -> float:
 
 def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Result) -> list[Verdict]:
     """Arguments of Di Stasio et al. (2019), Figures 3 and 4, for and against the position level."""
-    found, e = [], ball.restitution
+    verdicts, e = [], ball.restitution
     if scheme == "paoli-schatzman" and e == 1 and log.heights:
         words = "impacts feed energy: it rises above its first height [m]"
-        found.append(Verdict.above(words, max(log.heights), ball.top * (1 + 1e-9)))
+        verdicts.append(Verdict.above(words, max(log.heights), ball.top * (1 + 1e-9)))
     if scheme in ("carpenter", "paoli-schatzman") and e == 0:
         away = float(abs(result["u"][:, 0] - ball.position(result["t"])).max())
-        found.append(Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top))
+        verdicts.append(Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top))
     if scheme == "carpenter-implicit":
         words = "the scheme is unstable at the impact: energy left, none is due [J]"
-        found.append(Verdict.above(words, log.energy, 1e-3 * float(ball.energy(0.0))))
-    return found
+        verdicts.append(Verdict.above(words, log.energy, 1e-3 * float(ball.energy(0.0))))
+    return verdicts
 
 
 class Ball(Case):

@@ -114,9 +114,9 @@ def _detection(runs: Runs, heights: int = HEIGHTS) -> float:
     """Time by which an impact lies outside the step that ends where the scheme looks at the gap [s]."""
     outside = [0.0]
     for z0 in m.drop_heights(heights, STEP):
-        found = m.each(runs, "contact_start", restitution=PLASTIC, z0=z0, t_end=0.6)
+        starts = m.each(runs, "contact_start", restitution=PLASTIC, z0=z0, t_end=0.6)
         for name, back in ((CD, 0.0), (MJ, STEP / 2)):
-            late = (found[name] or 0.0) - back - m.exact(PLASTIC, z0).first_impact
+            late = (starts[name] or 0.0) - back - m.exact(PLASTIC, z0).first_impact
             outside += [-late, late - STEP]
     return max(outside)
 
@@ -133,9 +133,9 @@ def _lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Measured:
 
 def _energy_of_bounces(runs: Runs) -> Measured:
     several = {name: runs(CASE, name, restitution=m.ELASTIC) for name in (*VELOCITY_LEVEL, PAOLI)}
-    found = {name: float(np.abs(m.bounces(run) - 1).max()) for name, run in several.items()}
-    position = found.pop(PAOLI)
-    return Measured(found, holds=position > 1e-3, note=f"Paoli-Schatzman: {position:.3g}")
+    errors = {name: float(np.abs(m.bounces(run) - 1).max()) for name, run in several.items()}
+    position = errors.pop(PAOLI)
+    return Measured(errors, holds=position > 1e-3, note=f"Paoli-Schatzman: {position:.3g}")
 
 
 def impact_times(runs: Runs, scheme: str, count: int) -> np.ndarray:
@@ -147,8 +147,8 @@ def impact_times(runs: Runs, scheme: str, count: int) -> np.ndarray:
 
 def _late(runs: Runs, count: int = 5) -> float:
     true = m.exact(LOSSY).impact_time(np.arange(1, count + 1))
-    found = [impact_times(runs, name, count) for name in VELOCITY_LEVEL]
-    return max(float(np.abs(np.pad(t, (0, count - len(t))) - true).max()) for t in found)
+    times = [impact_times(runs, name, count) for name in VELOCITY_LEVEL]
+    return max(float(np.abs(np.pad(t, (0, count - len(t))) - true).max()) for t in times)
 
 
 def _intervals(runs: Runs, count: int = 6) -> Measured:

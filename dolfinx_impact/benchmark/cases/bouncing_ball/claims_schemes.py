@@ -73,11 +73,11 @@ def _paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Measured:
 
 
 def _newton(runs: Runs) -> Measured:
-    found = {}
+    defects = {}
     for name in (*VELOCITY_LEVEL, PAOLI):
-        found[name] = max(m.by_coefficient(runs, name, lambda run, e: run.results[m.DEFECT]).values())
-    position = found.pop(PAOLI)
-    return Measured(found, holds=position > LAW, note=f"Paoli-Schatzman, at position level: {position:.3g}")
+        defects[name] = max(m.by_coefficient(runs, name, lambda run, e: run.results[m.DEFECT]).values())
+    position = defects.pop(PAOLI)
+    return Measured(defects, holds=position > LAW, note=f"Paoli-Schatzman, at position level: {position:.3g}")
 
 
 def _relaxed(runs: Runs) -> Measured:
@@ -150,8 +150,8 @@ def _tau_order(
         settings = {"forecast": w, "restitution": e, "t_end": _SPANS[e]}
         return m.study(runs, "combined", lambda run, z0: norm(_tau(run)), heights, steps, **settings)
 
-    found = {f"forecast {w:g}": np.vstack([several(w, e) for e in (PLASTIC, LOSSY)]) for w in forecasts}
-    return m.orders(found, heights, steps)
+    norms = {f"forecast {w:g}": np.vstack([several(w, e) for e in (PLASTIC, LOSSY)]) for w in forecasts}
+    return m.orders(norms, heights, steps)
 
 
 def _drift(runs: Runs, heights: int = HEIGHTS) -> Measured:
@@ -183,9 +183,9 @@ def _gain(runs: Runs, forecast: float, heights: int = HEIGHTS) -> float:
 def _rise(runs: Runs, heights: int = 3, t_end: float = 100.0) -> float:
     settings = {"restitution": m.ELASTIC, "h": m.STEPS[0], "t_end": t_end, "every": 1000}
     drops = [(w, z0) for w in _FORECASTS.values() for z0 in m.drop_heights(heights)]
-    found = [runs(CASE, "combined", forecast=w, z0=z0, **settings).results[m.ENERGY] for w, z0 in drops]
+    energies = [runs(CASE, "combined", forecast=w, z0=z0, **settings).results[m.ENERGY] for w, z0 in drops]
     way = [m.STEPS[0] * m.exact(m.ELASTIC, z0).impact_speed / 2 for _, z0 in drops]
-    return max(0.0, *((energy / GRAVITY - z0) / d for energy, (_, z0), d in zip(found, drops, way)))
+    return max(0.0, *((energy / GRAVITY - z0) / d for energy, (_, z0), d in zip(energies, drops, way)))
 
 
 def _forecast_gain(runs: Runs, heights: int = HEIGHTS) -> Measured:

@@ -71,8 +71,8 @@ def _smooth(runs: Runs, figure: Any) -> None:
     """Without impact both are exact: the line of order 2 is where an error would show."""
     ax = figure.subplots()
     for scheme in VELOCITY_LEVEL:
-        found = m.smooth_errors(runs, scheme, SMOOTH_STEPS)
-        ax.loglog(SMOOTH_STEPS, found, label=_NAMES[scheme], **style(scheme, every=1))
+        errors = m.smooth_errors(runs, scheme, SMOOTH_STEPS)
+        ax.loglog(SMOOTH_STEPS, errors, label=_NAMES[scheme], **style(scheme, every=1))
     _reference(ax, np.array(SMOOTH_STEPS), 1e-3, 2)
     ax.axhline(np.finfo(float).eps, color="0.8", lw=0.8)
     ax.annotate("rounding unit", (SMOOTH_STEPS[0], 2.6e-16), ha="right", va="bottom", color="0.4", fontsize=8)
@@ -84,10 +84,10 @@ def _impact(runs: Runs, figure: Any) -> None:
     """Mean over the drop heights, and the range that single ones span."""
     ax = figure.subplots()
     for scheme, hatch in zip(VELOCITY_LEVEL, ("///", "\\\\\\")):
-        found = m.errors(runs, scheme, STEPS, HEIGHTS)
-        span = ax.fill_between(STEPS, found.min(axis=0), found.max(axis=0), alpha=0.25, lw=0, fc="none")
+        errors = m.errors(runs, scheme, STEPS, HEIGHTS)
+        span = ax.fill_between(STEPS, errors.min(axis=0), errors.max(axis=0), alpha=0.25, lw=0, fc="none")
         span.set(hatch=hatch, edgecolor=style(scheme)["color"], label=f"{_NAMES[scheme]}, single heights")
-        ax.loglog(STEPS, found.mean(axis=0), label=f"{_NAMES[scheme]}, mean", **style(scheme, every=1))
+        ax.loglog(STEPS, errors.mean(axis=0), label=f"{_NAMES[scheme]}, mean", **style(scheme, every=1))
     _reference(ax, np.array(STEPS), 0.2, 1)
     ax.set_xscale("log")
     ax.set_title(f"e = 0.8, two impacts, {HEIGHTS} drop heights")

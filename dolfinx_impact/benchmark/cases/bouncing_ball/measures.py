@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....exact import BouncingBall
 from ...claim import Measured
-from ...convergence import at_times, norm35, order
+from ...convergence import at_times, norm35, order, scatter
 from ...runs import FailedRun, Run, Runs
 
 CASE = "bouncing-ball"
@@ -101,25 +101,18 @@ def smooth_errors(runs: Runs, scheme: str, steps: Steps = SMOOTH_STEPS) -> list[
     return [norm35(at_times(run["t"], run["u"], t), exact(LOSSY).position(t)) for run in several]
 
 
-def order_tolerance(heights: int, steps: Steps) -> float:
-    """How far an order of 1 may be off that is fitted to means over drop heights.
-
-    Errors are h times a part of 0 to 1: the mean of N scatters by 0.58/sqrt(N), the slope by that over the
-    spread of log h; two and a half times that.
-    """
-    x = np.log(steps)
-    return float(2.5 / np.sqrt(3 * heights * np.sum((x - x.mean()) ** 2)))
-
-
 def orders(found: Mapping[str, NDArray], heights: int, steps: Steps, combine: Any = np.mean) -> Measured:
-    """Orders of means (or other combinations) over drop heights; FailedRun where means vanish, or are nan."""
+    """Orders of means (or other combinations) over drop heights; FailedRun where means vanish, or are nan.
+
+    An order may be off by two and a half standard deviations: an impact comes up to a step late.
+    """
     means = {name: combine(values, axis=0) for name, values in found.items()}
     ends = "; ".join(f"{mean[0]:.2g} to {mean[-1]:.2g}" for mean in means.values())
     if not all(np.all(np.isfinite(mean) & (mean > 0)) for mean in means.values()):
         raise FailedRun(f"no order can be fitted to {ends}")
     fits = {name: order(steps, mean) for name, mean in means.items()}
     note = f"Means for h from {steps[0]:g} to {steps[-1]:g} s: {ends}"
-    return Measured(fits, tolerance=order_tolerance(heights, steps), note=note)
+    return Measured(fits, tolerance=2.5 * scatter(steps, heights), note=note)
 
 
 def with_impact(runs: Runs, scheme: str = "", heights: int = HEIGHTS, steps: Steps = STEPS) -> Measured:
@@ -132,8 +125,8 @@ def study_orders(
     runs: Runs, schemes: Any, of: Measure, heights: int = HEIGHTS, steps: Steps = STEPS, **settings: Any
 ) -> Measured:
     """Orders of means over drop heights of a measure, by scheme."""
-    found = {name: study(runs, name, of, heights, steps, **settings) for name in schemes}
-    return orders(found, heights, steps)
+    values = {name: study(runs, name, of, heights, steps, **settings) for name in schemes}
+    return orders(values, heights, steps)
 
 
 def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list[float]]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...claim import DI_STASIO, Measured, above, below, equal, row, table
-from ...convergence import effort, order
+from ...convergence import effort, order, scatter
 from ...runs import FailedRun, Runs
 from . import case
 from . import measures as m
@@ -37,11 +37,11 @@ def _on_other_nodes(runs: Runs) -> Measured:
 def _from_statics(runs: Runs, **settings: float) -> Measured:
     """Largest distance from the static minimum [m], where the same nodes touch; the time of the end."""
     run = runs(CASE, CD, **settings)
-    found = run.results
-    holds = found["active_nodes"] == found["static_nodes"] != []
-    holds &= not settings.get("stop_ratio") or found["stop_time"] < run.summary["parameters"]["t_end"]
-    note = f"At {found['stop_time']:.4g} s {m.touching_nodes(run)} press"
-    return Measured(found["static_distance"], m.depth(run), holds=holds, note=note)
+    results = run.results
+    holds = results["active_nodes"] == results["static_nodes"] != []
+    holds &= not settings.get("stop_ratio") or results["stop_time"] < run.summary["parameters"]["t_end"]
+    note = f"At {results['stop_time']:.4g} s {m.touching_nodes(run)} press"
+    return Measured(results["static_distance"], m.depth(run), holds=holds, note=note)
 
 
 def _order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9) -> Measured:
@@ -49,11 +49,9 @@ def _order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), place
     means = []
     for h in steps:
         octave = [h * 0.5 ** (place / places) for place in range(places)]
-        found = [runs(CASE, CD, h=one, t_end=1200, every=ENDS).results for one in octave]
-        means.append(float(np.mean([one["static_distance"] for one in found])))
-    x = np.log(steps)
-    scatter = 2 / np.sqrt(3 * places) / np.sqrt(np.sum((x - x.mean()) ** 2))
-    return Measured(order(steps, np.maximum(means, 1e-300)), tolerance=scatter)
+        results = [runs(CASE, CD, h=one, t_end=1200, every=ENDS).results for one in octave]
+        means.append(float(np.mean([one["static_distance"] for one in results])))
+    return Measured(order(steps, np.maximum(means, 1e-300)), tolerance=2 * scatter(steps, places))
 
 
 def _frozen(runs: Runs) -> Measured:
@@ -72,11 +70,13 @@ def _lowest(runs: Runs) -> Measured:
 
 def _printed(runs: Runs) -> Measured:
     usual, run = (runs(CASE, CD, kappa=4.16e-3, load=load, every=ENDS) for load in (1e-3, 1e-2))
-    floor, found, chain = run.summary["parameters"]["floor"], run.results, m.arch(run)
+    floor, results, chain = run.summary["parameters"]["floor"], run.results, m.arch(run)
     top = case.snapped_equilibrium(chain, floor).positions[chain.heights].max()
-    note = f"First contact: {found['contact_start']} s; {usual.results['middle_height']:.3g} m with the load "
+    note = (
+        f"First contact: {results['contact_start']} s; {usual.results['middle_height']:.3g} m with the load "
+    )
     note += f"of the case; from the mirror image statics leads to {top:.3g} m: no snapped state exists"
-    return Measured(found["middle_height"], -floor, floor, bool(found["active_nodes"]), note)
+    return Measured(results["middle_height"], -floor, floor, bool(results["active_nodes"]), note)
 
 
 def _temporary(runs: Runs) -> Measured:
@@ -114,15 +114,15 @@ def _highest(runs: Runs) -> Measured:
 
 def _ratio(runs: Runs) -> Measured:
     run = runs(CASE, CD)
-    found = run.results["contact_impulse_ratio"]
+    ratio = run.results["contact_impulse_ratio"]
     note = f"Below it for good from {run['t'][m.since(run)]:.4g} s on"
-    return Measured(np.inf if found is None else found, note=note)
+    return Measured(np.inf if ratio is None else ratio, note=note)
 
 
 def _speeds(runs: Runs) -> Measured:
-    found = [m.stopped_run(runs, mu) for mu in (0.2, 0.5)]
-    speeds = [float(np.hypot(*run["v"][-2].reshape(-1, 2).T).max()) for run in found]
-    left = [m.remaining(run) for run in found]
+    made = [m.stopped_run(runs, mu) for mu in (0.2, 0.5)]
+    speeds = [float(np.hypot(*run["v"][-2].reshape(-1, 2).T).max()) for run in made]
+    left = [m.remaining(run) for run in made]
     note = f"{speeds[0]:.2g} and {speeds[1]:.2g} m/s, {left[0]:.2g} and {left[1]:.2g} m left to go"
     return Measured(speeds[0] / max(speeds[1], 1e-300), note=note)
 
@@ -138,9 +138,9 @@ def _left(runs: Runs, first: bool, dampings: Sequence[float] = DAMPINGS) -> dict
 
 
 def _kinetic(runs: Runs) -> Measured:
-    found = [runs(CASE, CD), runs(CASE, CD, damping=0.0)]
-    damped, free = (run.results["static_distance"] / m.depth(run) for run in found)
-    left = [float(run["kinetic"][-1] / run["kinetic"].max()) for run in found]
+    made = [runs(CASE, CD), runs(CASE, CD, damping=0.0)]
+    damped, free = (run.results["static_distance"] / m.depth(run) for run in made)
+    left = [float(run["kinetic"][-1] / run["kinetic"].max()) for run in made]
     note = f"{left[1]:.2g} without it; {damped:.2g} and {free:.2g} of h v from statics"
     return Measured(left[0], holds=damped <= 1 < free, note=note)
 
@@ -160,10 +160,10 @@ def _costs(runs: Runs) -> Measured:
 
 def _scaled(runs: Runs) -> Measured:
     values = ({"m": 0.25, "h": 0.3}, {"m": 4, "h": 1.2})
-    found = [runs(CASE, CD, stop_ratio=case.SMALL_RATIO, **changed) for changed in values]
-    (light, nodes), (heavy, others) = ((run.summary["steps"], run.results["active_nodes"]) for run in found)
-    holds = nodes == others != [] and all(run.results["static_distance"] <= m.depth(run) for run in found)
-    note = f"{light} and {heavy}, both on {m.touching_nodes(found[0])}"
+    made = [runs(CASE, CD, stop_ratio=case.SMALL_RATIO, **changed) for changed in values]
+    (light, nodes), (heavy, others) = ((run.summary["steps"], run.results["active_nodes"]) for run in made)
+    holds = nodes == others != [] and all(run.results["static_distance"] <= m.depth(run) for run in made)
+    note = f"{light} and {heavy}, both on {m.touching_nodes(made[0])}"
     return Measured(light / heavy, holds=holds, note=note)
 
 

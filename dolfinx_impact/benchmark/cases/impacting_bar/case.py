@@ -133,10 +133,13 @@ class BarCase(Case):
             rows.append(Verdict.equal(first, results["first_impulse"], momentum, 1e-12 * momentum))
         if p.get("dimension", 1) > 1 or p["restitution"] > 0:
             return rows  # the rest is about one node that stays
-        found, expected = results["contact_end"] - results["contact_start"], 2 * p["length"] / true.wave_speed
+        lasted, expected = (
+            results["contact_end"] - results["contact_start"],
+            2 * p["length"] / true.wave_speed,
+        )
         one = "the contact is one uninterrupted phase"
         rows.append(Verdict.equal(one, results["contact_phases"], 1, 0))
-        rows.append(Verdict.equal(lasting, found, expected, 0.05 * expected))
+        rows.append(Verdict.equal(lasting, lasted, expected, 0.05 * expected))
         lost = Verdict.equal(loss, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
         return [*rows, lost] if node_alone else rows
 
@@ -166,10 +169,10 @@ class BarCase(Case):
             return []
         u, v = self.orders(scheme, 1.0 if at_limit else courant, p)
         expected, name = 1.0 if explicit and at_limit else 0.5, f"in norm (94) at courant {courant:.3g}"
-        found = [Verdict.equal(f"order of the velocity at t {name}", v, expected, 0.15)]
+        verdicts = [Verdict.equal(f"order of the velocity at t {name}", v, expected, 0.15)]
         if at_limit or not explicit:
-            found.append(Verdict.equal(f"order of the displacement {name}", u, expected, 0.15))
-        return found
+            verdicts.append(Verdict.equal(f"order of the displacement {name}", u, expected, 0.15))
+        return verdicts
 
 
 class Bar(BarCase):

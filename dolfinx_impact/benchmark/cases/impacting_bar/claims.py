@@ -53,7 +53,7 @@ def _mean_error(runs: Runs, scheme: str, name: str, **settings: Any) -> float:
 
 def _energy_order(runs: Runs) -> Measured:
     refined = {scheme: m.on_meshes(runs, scheme) for scheme in BOTH}
-    lost = {scheme: [m.lost(run) for run in found] for scheme, found in refined.items()}
+    lost = {scheme: [m.lost(run) for run in made] for scheme, made in refined.items()}
     orders = {scheme: m.rate(refined[scheme], lost[scheme]) for scheme in BOTH}
     return Measured(orders, holds=min(map(min, lost.values())) > 1e-9)
 
@@ -118,8 +118,8 @@ def _overshoot(run: Run) -> float:
 
 
 def _frequency(runs: Runs) -> Measured:
-    found = _refined(runs, lambda run: m.ringing(run)[1], 1.0)
-    return Measured(-found.value, note=f"Frequencies [Hz]: {found.note}")
+    fit = _refined(runs, lambda run: m.ringing(run)[1], 1.0)
+    return Measured(-fit.value, note=f"Frequencies [Hz]: {fit.note}")
 
 
 def _scheme_dependent(runs: Runs) -> Measured:

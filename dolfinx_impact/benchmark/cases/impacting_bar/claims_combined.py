@@ -58,23 +58,23 @@ def _refined(runs: Runs, forecast: float, of: Callable[[_Group], float], least: 
 def _multiplier(runs: Runs, restitution: float) -> Measured:
     """One coarse mesh until the bar has left, the step halved several times."""
     settings = {"restitution": restitution, "t_end": 2e-4}
-    found = [m.hits(runs, COMBINED, _ONE_MESH, m.COURANT / 2**k, **settings) for k in range(5)]
-    return _fitted(found, lambda group: np.mean([tau(run).sum() for run in group]))
+    groups = [m.hits(runs, COMBINED, _ONE_MESH, m.COURANT / 2**k, **settings) for k in range(5)]
+    return _fitted(groups, lambda group: np.mean([tau(run).sum() for run in group]))
 
 
 def _spread(runs: Runs, forecast: float, restitution: float) -> Measured:
     def spread(run: Run) -> float:
         return float(np.std(run["v"][m.in_contact(run)])) / BAR.v0
 
-    found = m.hits(runs, COMBINED, forecast=forecast, restitution=restitution)
+    made = m.hits(runs, COMBINED, forecast=forecast, restitution=restitution)
     other = spread(runs(CASE, MJ, restitution=restitution))
-    return Measured(max(map(spread, found)), note=f"With {MJ} it is {other:.2g}")
+    return Measured(max(map(spread, made)), note=f"With {MJ} it is {other:.2g}")
 
 
 def _forecast_ratio(runs: Runs) -> Measured:
-    found = [m.hits(runs, COMBINED, forecast=w) for w in FORECASTS]
-    late, early = (max(_injected(group), 1e-12) for group in found)
-    phases = [max(run.results["contact_phases"] for run in group) for group in found]
+    groups = [m.hits(runs, COMBINED, forecast=w) for w in FORECASTS]
+    late, early = (max(_injected(group), 1e-12) for group in groups)
+    phases = [max(run.results["contact_phases"] for run in group) for group in groups]
     return Measured(max(early / late, late / early), note=f"Phases of contact: {phases[0]} and {phases[1]}")
 
 
@@ -86,9 +86,9 @@ def _impulse_ratio(runs: Runs) -> float:
 
 
 def _bounded(runs: Runs) -> Measured:
-    found = [run for w in FORECASTS for run in _both_laws(runs, forecast=w)]
-    limit = BAR.force * found[0].results["h"] * BAR.v0 / ENERGY
-    most, newmark = max(map(m.highest_energy, found)), m.highest_energy(runs(CASE, NEWMARK))
+    made = [run for w in FORECASTS for run in _both_laws(runs, forecast=w)]
+    limit = BAR.force * made[0].results["h"] * BAR.v0 / ENERGY
+    most, newmark = max(map(m.highest_energy, made)), m.highest_energy(runs(CASE, NEWMARK))
     return Measured(most - 1, limit, note=f"{NEWMARK} reaches {newmark - 1:.2g}")
 
 

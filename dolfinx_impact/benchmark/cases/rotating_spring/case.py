@@ -140,13 +140,13 @@ class Spring(Case):
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters; a ValueError for a mass that does not start inside the wall."""
-        found = super().settled(p, scheme)
+        settled = super().settled(p, scheme)
         distance = math.hypot(p["x0"], p["y0"])
         if not 0 < distance < p["radius"]:
             raise ValueError(
                 f"(x0, y0) must lie inside the wall and not at its center, but is {distance} m off"
             )
-        return found
+        return settled
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Mass, spring and wall; the critical step is that of the stretched spring along its axis."""

@@ -48,8 +48,8 @@ def _growth(runs: Runs) -> Measured:
 
 def _behind(runs: Runs) -> list[float]:
     """Largest penetration over the way h |v| of a step, with and without friction."""
-    found = [run.results for law in ({}, RUBS) for run in m.both(runs, **law).values()]
-    return [one["penetration_max"] / one["step_length"] for one in found]
+    results = [run.results for law in ({}, RUBS) for run in m.both(runs, **law).values()]
+    return [one["penetration_max"] / one["step_length"] for one in results]
 
 
 def _central(runs: Runs) -> Measured:
@@ -68,10 +68,10 @@ def _swing(runs: Runs, since: float = 0.0, **law: float) -> Measured:
 
 
 def _loss(runs: Runs, scheme: str) -> Measured:
-    found = runs(CASE, scheme).results
-    drift, other = found["momentum_drift"], found["invariant_drift"]
+    results = runs(CASE, scheme).results
+    drift, other = results["momentum_drift"], results["invariant_drift"]
     note = f"Its largest change is {drift:.3g}, that of x ^ m v + (h^2/4) v ^ F {other:.2g}"
-    return Measured(found["momentum_loss"], note=note)
+    return Measured(results["momentum_loss"], note=note)
 
 
 def _order(runs: Runs) -> float:
@@ -156,9 +156,9 @@ def _farthest(runs: Runs) -> Measured:
 
 
 def _last_impulses(runs: Runs) -> Measured:
-    found = m.both(runs, **RUBS).values()
-    ends = " and ".join(f"{run.results['contact_end'] or 0:.3g}" for run in found)
-    late = [int(np.sum(run["r"][run["t"] >= 80] > 0)) for run in found]
+    made = m.both(runs, **RUBS).values()
+    ends = " and ".join(f"{run.results['contact_end'] or 0:.3g}" for run in made)
+    late = [int(np.sum(run["r"][run["t"] >= 80] > 0)) for run in made]
     return Measured(sum(late), note=f"The last ones are at {ends} s (CD-Lagrange, Moreau-Jean)")
 
 

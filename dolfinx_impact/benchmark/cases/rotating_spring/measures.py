@@ -109,8 +109,8 @@ def _derivative(runs: Runs, scheme: str, n: int) -> NDArray:
     end, columns = 2 * case.PARAMETERS["h"].default, []
     for name in ("x0", "y0", "vx0", "vy0"):
         start = case.PARAMETERS[name].default
-        found = [runs(CASE, scheme, t_end=end, **{name: start + by}) for by in (CHANGE, -CHANGE)]
-        more, less = (np.append(run["u"][n], run["v"][n]) for run in found)
+        made = [runs(CASE, scheme, t_end=end, **{name: start + by}) for by in (CHANGE, -CHANGE)]
+        more, less = (np.append(run["u"][n], run["v"][n]) for run in made)
         columns.append((more - less) / (2 * CHANGE))
     return np.column_stack(columns)
 

@@ -144,17 +144,17 @@ def _impact_verdicts(scheme: Scheme, results: Results, h: float, p: Values) -> l
     bar, N = exact(p), p["elements"]
     duration, tolerance = results["contact_end"] - results["contact_start"], h + front_spread(bar, N)
     words = "the bar leaves the ground 2 L / c after it touched [s]"
-    found = [Verdict.equal(words, duration, 2 * bar.transit, tolerance)]
+    verdicts = [Verdict.equal(words, duration, 2 * bar.transit, tolerance)]
     if scheme.contact == "velocity":
         words, limit = "it penetrates by no more than a step's approach [m]", (1 + 1e-9) * h * bar.v0
-        found.append(Verdict.below(words, results["penetration_max"], limit))
+        verdicts.append(Verdict.below(words, results["penetration_max"], limit))
     if scheme.contact == "velocity" and scheme.explicit:
         force = bar.rho * bar.length / (2 * N) * bar.v0 / h
         words = "the first force stops the contact node, m_i v_i / h [N]"
-        found.append(Verdict.equal(words, results["first_force"], force, 1e-9 * force))
+        verdicts.append(Verdict.equal(words, results["first_force"], force, 1e-9 * force))
         words = "the contact force takes the kinetic energy of the contact node, 1/(2N)"
-        found.append(Verdict.equal(words, results["contact_work"], -1 / (2 * N), 1e-9))
-    return found
+        verdicts.append(Verdict.equal(words, results["contact_work"], -1 / (2 * N), 1e-9))
+    return verdicts
 
 
 _LEFT_OUT = ("cd-lagrange-implicit", "hati")

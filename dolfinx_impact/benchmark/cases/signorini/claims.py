@@ -31,9 +31,9 @@ def _tends(runs: Runs) -> Measured:
 
 
 def _with_penalty(runs: Runs) -> list[float]:
-    found = [runs(case, "dep-5.2") for case in (IMPACT, BOUNCES)]
-    stored = [np.minimum(run["gap"][:, 0], 0.0) ** 2 / (2 * 1e-4) / ENERGY for run in found]
-    return [np.abs(m.kept(run) + part - part[0]).max() for run, part in zip(found, stored)]
+    made = [runs(case, "dep-5.2") for case in (IMPACT, BOUNCES)]
+    stored = [np.minimum(run["gap"][:, 0], 0.0) ** 2 / (2 * 1e-4) / ENERGY for run in made]
+    return [np.abs(m.kept(run) + part - part[0]).max() for run, part in zip(made, stored)]
 
 
 def _not_better(runs: Runs, of: str, name: str) -> Measured:
@@ -50,21 +50,21 @@ def _resting(runs: Runs, eps: float) -> Measured:
 
 def _tightens(runs: Runs) -> Measured:
     free = m.largest_courant(m.chosen(runs, "dep-4.7"))
-    found = [m.largest_courant(m.chosen(runs, "dep-5.3"), eps=eps) for eps in (1e-4, 1e-5)]
-    note = f"{listing([free, *found])}; the end mode alone allows {m.closed_form(1e-5):.4f} at 1e-5"
-    return Measured([free - found[0], found[0] - found[1]], note=note)
+    courants = [m.largest_courant(m.chosen(runs, "dep-5.3"), eps=eps) for eps in (1e-4, 1e-5)]
+    note = f"{listing([free, *courants])}; the end mode alone allows {m.closed_form(1e-5):.4f} at 1e-5"
+    return Measured([free - courants[0], courants[0] - courants[1]], note=note)
 
 
 def _vanishes(runs: Runs) -> Measured:
     # A coarse bar: small Courant numbers take many steps.
     eps, elements = (1e-5, 1e-6), 20
-    found = [m.largest_courant(m.chosen(runs, "dep-5.3"), elements, eps=e) for e in eps]
-    return m.fitted(eps, found, f"; closed form {listing([m.closed_form(e, elements) for e in eps])}")
+    courants = [m.largest_courant(m.chosen(runs, "dep-5.3"), elements, eps=e) for e in eps]
+    return m.fitted(eps, courants, f"; closed form {listing([m.closed_form(e, elements) for e in eps])}")
 
 
 def _depths(runs: Runs) -> NDArray:
-    found = [run for scheme in ("dep-6.1", "dep-6.2") for run in m.phases(runs, scheme)]
-    return m.of(found, "penetration_max") / (BAR.v0 * m.of(found, "h"))
+    made = [run for scheme in ("dep-6.1", "dep-6.2") for run in m.phases(runs, scheme)]
+    return m.of(made, "penetration_max") / (BAR.v0 * m.of(made, "h"))
 
 
 def _unperturbed(runs: Runs) -> Measured:
@@ -115,17 +115,17 @@ def _side(runs: Runs, h: float, front: bool) -> Measured:
 
 
 def _magnitude(runs: Runs) -> Measured:
-    found = m.fitted(_STEPS, [max(*overshoots(_stress(runs, h)), 1e-4) for h in _STEPS], " of the jump")
-    return replace(found, value=max(found.value, 0.0))
+    fit = m.fitted(_STEPS, [max(*overshoots(_stress(runs, h)), 1e-4) for h in _STEPS], " of the jump")
+    return replace(fit, value=max(fit.value, 0.0))
 
 
 def _proportional(runs: Runs) -> Measured:
-    speeds, found = (5.0, 10.0, 20.0), []
+    speeds, stresses = (5.0, 10.0, 20.0), []
     for v0 in speeds:
         jump = FORCE * v0 / BAR.v0
         sigma = _stress(runs, _COARSE, v0=v0, h0=BAR.h0 * v0 / BAR.v0)
-        found.append(max(overshoots(sigma, jump)) * jump)
-    return m.fitted(speeds, found, " Pa")
+        stresses.append(max(overshoots(sigma, jump)) * jump)
+    return m.fitted(speeds, stresses, " Pa")
 
 
 def _left_of_gibbs(runs: Runs, h: float) -> float:
@@ -149,15 +149,15 @@ def _deviation(runs: Runs, h: float, **settings: Any) -> float:
 
 
 def _inverse_step(runs: Runs) -> Measured:
-    found = [_deviation(runs, h) for h in _STEPS[:3]]
-    orders = [order(_STEPS[k : k + 2], found[k : k + 2]) for k in range(2)]
-    return Measured(orders, note=f"{listing(found)}; 4.1 gains energy, and its node gets faster")
+    deviations = [_deviation(runs, h) for h in _STEPS[:3]]
+    orders = [order(_STEPS[k : k + 2], deviations[k : k + 2]) for k in range(2)]
+    return Measured(orders, note=f"{listing(deviations)}; 4.1 gains energy, and its node gets faster")
 
 
 def _node_mass(runs: Runs) -> Measured:
     steps = {n: _COARSE * 100 / n for n in (50, 100, 200)}
-    found = [_deviation(runs, h, elements=n) for n, h in steps.items()]
-    return m.fitted(list(steps.values()), found, "; 4.1 gains energy, and its node gets faster")
+    deviations = [_deviation(runs, h, elements=n) for n, h in steps.items()]
+    return m.fitted(list(steps.values()), deviations, "; 4.1 gains energy, and its node gets faster")
 
 
 def _dissipation(runs: Runs) -> Measured:

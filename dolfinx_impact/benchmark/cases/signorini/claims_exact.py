@@ -19,21 +19,21 @@ _BULK: dict[str, Any] = {"beta": 0.5, "gamma": 1.0}  #: Newmark (1/2, 1) with ex
 
 
 def _quiet(runs: Runs, **of: Any) -> Measured:
-    found, newmark = m.oscillation(runs, **of), m.oscillation(runs, "dep-4.1")
+    ripple, newmark = m.oscillation(runs, **of), m.oscillation(runs, "dep-4.1")
     note = f"With 4.1 {newmark.min():.2f} to {newmark.max():.2f}"
-    return Measured(found, LARGE * float(newmark.min()), note=note)
+    return Measured(ripple, LARGE * float(newmark.min()), note=note)
 
 
 def _late_error(runs: Runs, scheme: str) -> Measured:
-    found = m.bounces(runs, scheme)
-    changes = m.of(found, "energy_change_4")
+    made = m.bounces(runs, scheme)
+    changes = m.of(made, "energy_change_4")
     note = f"Energy {changes.min():+.2%} to {changes.max():+.2%}"
-    return Measured(float(np.mean([m.late_error(run) for run in found])), note=note)
+    return Measured(float(np.mean([m.late_error(run) for run in made])), note=note)
 
 
 def _late_errors(runs: Runs, scheme: str) -> Measured:
-    found, good = _late_error(runs, scheme), m.late_error(runs(BOUNCES, "dep-7.2"))
-    return replace(found, note=f"{found.note}; with 7.2 the error is {good:.2f}")
+    late, good = _late_error(runs, scheme), m.late_error(runs(BOUNCES, "dep-7.2"))
+    return replace(late, note=f"{late.note}; with 7.2 the error is {good:.2f}")
 
 
 def _same(runs: Runs, scheme: str, other: str) -> float:
@@ -47,8 +47,8 @@ def _same(runs: Runs, scheme: str, other: str) -> float:
 
 
 def _works(runs: Runs, scheme: str, **settings: Any) -> float:
-    found = m.phases(runs, scheme, **settings)
-    return max(0.0, *(float(m.force_work(run, False).max()) / ENERGY for run in found))
+    made = m.phases(runs, scheme, **settings)
+    return max(0.0, *(float(m.force_work(run, False).max()) / ENERGY for run in made))
 
 
 def _pull(s: Any, u: NDArray) -> NDArray:
@@ -59,15 +59,15 @@ def _pull(s: Any, u: NDArray) -> NDArray:
 
 
 def _stress(runs: Runs) -> Measured:
-    found = []
+    spreads = []
     for s in m.at_phases(runs, "dep-4.4"):
         dof, samples = s.contact.L.dofs[0, 0], []
         while s.t < 2 * BAR.transit:
             s.step()
             samples.append((-_pull(s, s.u)[dof], s.r[0] / s.dt))
         left = int(0.1 / s.dt)
-        found.append(np.std(np.array(samples)[left:-left], axis=0) / FORCE)
-    stress, r = np.array(found).T
+        spreads.append(np.std(np.array(samples)[left:-left], axis=0) / FORCE)
+    stress, r = np.array(spreads).T
     return Measured(stress, LARGE * float(r.mean()), note=f"Contact force {r.mean():.2f} in the mean")
 
 
@@ -88,9 +88,9 @@ def _bulk_balance(runs: Runs) -> float:
 
 
 def _bulk(runs: Runs) -> Measured:
-    found = m.phases(runs, "dep-4.1", **_BULK)
-    contact = [-float(m.force_work(run, False).sum()) / ENERGY for run in found]
-    lost = [-run.results["energy_change_1"] - taken for run, taken in zip(found, contact)]
+    made = m.phases(runs, "dep-4.1", **_BULK)
+    contact = [-float(m.force_work(run, False).sum()) / ENERGY for run in made]
+    lost = [-run.results["energy_change_1"] - taken for run, taken in zip(made, contact)]
     note = f"Contact takes {np.mean(contact):.4f}"
     return Measured(float(np.mean(lost)), 10 * float(np.mean(contact)), note=note)
 
@@ -131,10 +131,10 @@ def _cheap(runs: Runs) -> Measured:
 
 
 def _semi_discrete(runs: Runs) -> list[float]:
-    found = [runs(IMPACT, "dep-4.7", h=0.0025 / k, every=k) for k in (1, 2, 4, 8)]
-    last = min(len(run["t"]) for run in found)
-    apart = [np.mean(np.abs(a["u"][:last] - b["u"][:last])) for a, b in zip(found, found[1:])]
-    return [float(d) / (SPEED * run.results["h"]) for d, run in zip(apart, found)]
+    made = [runs(IMPACT, "dep-4.7", h=0.0025 / k, every=k) for k in (1, 2, 4, 8)]
+    last = min(len(run["t"]) for run in made)
+    apart = [np.mean(np.abs(a["u"][:last] - b["u"][:last])) for a, b in zip(made, made[1:])]
+    return [float(d) / (SPEED * run.results["h"]) for d, run in zip(apart, made)]
 
 
 CLAIMS = table(IMPACT, PAPER, [

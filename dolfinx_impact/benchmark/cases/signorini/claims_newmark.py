@@ -57,8 +57,10 @@ def _change(runs: Runs, scheme: str, quasi: bool) -> Measured:
 
 
 def _nearly(runs: Runs) -> float:
-    found = [m.fly(runs, "dep-4.7", 8, nu, round(400 / nu)) for nu in (0.8, 0.4, 0.2)]
-    return order([f.h for f in found], [np.max(np.abs(f.energy - f.energy[0])) / f.energy[0] for f in found])
+    flights = [m.fly(runs, "dep-4.7", 8, nu, round(400 / nu)) for nu in (0.8, 0.4, 0.2)]
+    return order(
+        [f.h for f in flights], [np.max(np.abs(f.energy - f.energy[0])) / f.energy[0] for f in flights]
+    )
 
 
 def _loss(runs: Runs, mode: int, steps: int, alpha: float) -> float:
@@ -84,8 +86,8 @@ def _second(runs: Runs) -> float:
 
 
 def _node(runs: Runs) -> Measured:
-    found = [runs(IMPACT, "dep-4.7", courant=nu, t_end=1.4) for nu in (0.4, 0.2, 0.1)]
-    losses = -m.of(found, "energy_change_1")
+    made = [runs(IMPACT, "dep-4.7", courant=nu, t_end=1.4) for nu in (0.4, 0.2, 0.1)]
+    losses = -m.of(made, "energy_change_1")
     return Measured(float(losses[-1]), note=f"At Courant numbers 0.4, 0.2, 0.1: {listing(losses)}")
 
 
@@ -97,14 +99,14 @@ def _heights(runs: Runs) -> Measured:
 
 def _accelerations(runs: Runs, **settings: Any) -> NDArray:
     """Of the node over ``v_i / h`` in the first four steps of contact with 4.1, at all phases."""
-    found = []
+    parts = []
     for s in m.at_phases(runs, "dep-4.1", touching=True, **settings):
         dof = s.contact.L.dofs[0, 0]
         for _ in range(4):
             a = s.a[dof] if hasattr(s, "a") else (s.v[dof] - s.v_before[dof]) / s.dt
-            found.append(a * s.dt / SPEED)
+            parts.append(a * s.dt / SPEED)
             s.step()
-    return np.reshape(found, (-1, 4))
+    return np.reshape(parts, (-1, 4))
 
 
 def _never_at_rest(runs: Runs) -> list[float]:

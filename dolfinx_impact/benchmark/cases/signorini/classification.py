@@ -59,12 +59,12 @@ def rows(schemes: Iterable[str]) -> list[Row]:
     """The rows of these schemes; classes of the user have theirs below those of the catalogue."""
     chosen = list(schemes)
     built_in = [s for s in SCHEMES if s in EVERY_CASE[IMPACT].schemes and (s in _NAMED or s[:4] == "dep-")]
-    found = []
+    table = []
     for scheme in sorted((s for s in built_in if s in chosen), key=lambda s: s in _NAMED):
-        found.append(Row(scheme))
+        table.append(Row(scheme))
         if SCHEMES[scheme].explicit and SCHEMES[scheme].contact == "penalty":
-            found += [Row(scheme, {"eps": eps}) for eps in (1e-3, 1e-2)]
-    return found + [Row(scheme) for scheme in chosen if ":" in scheme]
+            table += [Row(scheme, {"eps": eps}) for eps in (1e-3, 1e-2)]
+    return table + [Row(scheme) for scheme in chosen if ":" in scheme]
 
 
 def criteria() -> list[str]:

@@ -129,12 +129,12 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
     """Whether HATI goes to the undivided explicit bar as its ratio falls at one fine step. Collective."""
     if not whole(p) or p["t_end"] > STUDY_STEPS * p["h"] or p["courant"] > 1 + 1e-6:
         return []
-    found = []
+    errors = []
     for ratio in RATIOS[p["load"]]:
         problem = SplitBar().make("hati", {**p, "ratio": ratio})
         result = problem.simulate([], energies=False, every=1)
-        found.append([*reference_errors(result, problem.integrator, p).values()])
-    rises = np.sum(np.diff(np.array(found, dtype=np.float64), axis=0) >= 0, axis=0)
+        errors.append([*reference_errors(result, problem.integrator, p).values()])
+    rises = np.sum(np.diff(np.array(errors, dtype=np.float64), axis=0) >= 0, axis=0)
     words = f"of the tip falls as the ratio does, {', '.join(map(str, RATIOS[p['load']]))} (rises)"
     return [Verdict.below(f"{name} {words}", int(n), 0) for name, n in zip(ERRORS, rises)]
 
@@ -171,14 +171,14 @@ class SplitBar(Case):
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with all that depends on the load; ValueError for values of no divided bar."""
-        found = super().settled(p, scheme)
+        settled = super().settled(p, scheme)
         count, explicit = p["elements"], p["explicit_elements"]
         if not 1 <= explicit < count:
             allowed = f"1 to {count - 1} of the {count} elements, so that both parts have some"
             raise ValueError(f"explicit_elements must be {allowed}, but is {explicit}")
         courant, t_end = USUAL[p["load"]]
-        found |= {"courant": p["courant"] or courant, "t_end": p["t_end"] or t_end}
-        return {**found, "v0": 0.0 if p["load"] == "pulse" else p["v0"]}
+        settled |= {"courant": p["courant"] or courant, "t_end": p["t_end"] or t_end}
+        return {**settled, "v0": 0.0 if p["load"] == "pulse" else p["v0"]}
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Parts and wall; the step is a part of (length of an element) / c. Collective."""
@@ -223,13 +223,13 @@ class SplitBar(Case):
 
     def verdicts(self, run: Ended) -> list[Verdict]:
         """The interface of HATI, and the impulse of the impact."""
-        found = interface_verdicts(run) if isinstance(run.integrator, HATI) else []
+        verdicts = interface_verdicts(run) if isinstance(run.integrator, HATI) else []
         # A coarse step within which waves cross several elements damps the impact.
         small = run.integrator.substeps * run.p["courant"] <= 1 + 1e-6
         if run.p["load"] == "none" and whole(run.p) and small:
             words = impacting_bar.Bar.words[0]
-            found.append(Verdict.equal(words, run.results["impulse_ratio"], 1.0, 0.02))
-        return found
+            verdicts.append(Verdict.equal(words, run.results["impulse_ratio"], 1.0, 0.02))
+        return verdicts
 
     def study(self, problem: Problem) -> list[Verdict]:
         """Errors of HATI as its ratio falls. Collective."""

@@ -42,26 +42,26 @@ def _more_lost(runs: Runs) -> Measured:
 
 
 def _solves(runs: Runs) -> Measured:
-    found = [count for ratio in (1, 10, 100) for count in m.solves(runs, ratio, 3)]
-    return Measured(max(found), holds=min(found) == 2)
+    counts = [count for ratio in (1, 10, 100) for count in m.solves(runs, ratio, 3)]
+    return Measured(max(counts), holds=min(counts) == 2)
 
 
 def _growths(runs: Runs) -> dict[str, float]:
     settings = {"load": "pulse", "courant": COURANT, "t_end": 1e-2}
-    found = {f"m = {m}": runs(CASE, SCHEME, ratio=m, **settings) for m in (1, 10, 100, 500)}
-    return {name: float(energy(run).max() / run["external"].max()) for name, run in found.items()}
+    made = {f"m = {m}": runs(CASE, SCHEME, ratio=m, **settings) for m in (1, 10, 100, 500)}
+    return {name: float(energy(run).max() / run["external"].max()) for name, run in made.items()}
 
 
 def _taken(runs: Runs) -> Measured:
-    found = [-m.taken(runs(CASE, SCHEME, ratio=ratio, courant=FINE)) for ratio in RATIOS]
-    growth = [b / a if a > 0 else 0.0 for a, b in zip(found, found[1:])]
-    return Measured(min(growth), note=f"It takes {found[0]:.2g} to {found[-1]:.2g} of the energy")
+    taken = [-m.taken(runs(CASE, SCHEME, ratio=ratio, courant=FINE)) for ratio in RATIOS]
+    growth = [b / a if a > 0 else 0.0 for a, b in zip(taken, taken[1:])]
+    return Measured(min(growth), note=f"It takes {taken[0]:.2g} to {taken[-1]:.2g} of the energy")
 
 
 def _taken_order(runs: Runs) -> float:
     courants = (0.4, 0.2, FINE)
-    found = [abs(m.taken(runs(CASE, SCHEME, ratio=1, courant=courant))) for courant in courants]
-    return order(courants, np.maximum(found, 1e-16))
+    taken = [abs(m.taken(runs(CASE, SCHEME, ratio=1, courant=courant))) for courant in courants]
+    return order(courants, np.maximum(taken, 1e-16))
 
 
 def _convergence(runs: Runs) -> Measured:
@@ -76,23 +76,23 @@ def _late(runs: Runs) -> float:
 
 
 def _slow(runs: Runs) -> Measured:
-    found = runs(CASE, SCHEME, load="pulse", ratio=500, courant=FINE).results
-    return Measured(found["error_u"], holds=found["error_v"] < LINE)
+    results = runs(CASE, SCHEME, load="pulse", ratio=500, courant=FINE).results
+    return Measured(results["error_u"], holds=results["error_v"] < LINE)
 
 
 def _others(runs: Runs) -> Measured:
-    found = {kind: [runs(CASE, kind, ratio=r, courant=FINE).results for r in (10, 2)] for kind in OTHERS}
-    jump = max(results["velocity_jump"] for each in found.values() for results in each) / V0
-    ratios = {OTHERS[kind]: near["error_u"] / far["error_u"] for kind, (far, near) in found.items()}
+    made = {kind: [runs(CASE, kind, ratio=r, courant=FINE).results for r in (10, 2)] for kind in OTHERS}
+    jump = max(results["velocity_jump"] for each in made.values() for results in each) / V0
+    ratios = {OTHERS[kind]: near["error_u"] / far["error_u"] for kind, (far, near) in made.items()}
     return Measured(ratios, holds=jump < 1e-12)
 
 
 def _explicit_limit(runs: Runs) -> Measured:
-    found = energy(runs(CASE, SCHEME, ratio=10, courant=COURANT))
+    energies = energy(runs(CASE, SCHEME, ratio=10, courant=COURANT))
     integrator = m.made(runs, ratio=10, courant=COURANT)
     steps = integrator.dt / integrator.coarse.system.critical_time_step()
     note = f"The coarse step is {steps:.2g} times the critical explicit one of the implicit part"
-    return Measured(found.max() / found[0], holds=steps > 2, note=note)
+    return Measured(energies.max() / energies[0], holds=steps > 2, note=note)
 
 
 _SHOWN = ", ".join(map(str, RATIOS))

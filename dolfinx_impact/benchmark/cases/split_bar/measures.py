@@ -84,27 +84,27 @@ def residual_as_printed(runs: Runs, ratio: int) -> float:
     """Residual of the balance (91) with (93) as it is printed, over the largest energy."""
     integrator = made(runs, ratio=ratio, courant=COURANT)
     end, printed = 160 * integrator.dt / ratio, Printed(integrator)
-    found = simulate(integrator, t_end=end, observers=[printed], progress=False)
-    stored = found["kinetic"] + found["complementary"] + found["internal"]
-    left = stored - stored[0] - found["external"] - found["contact"] - found["interface"]
+    result = simulate(integrator, t_end=end, observers=[printed], progress=False)
+    stored = result["kinetic"] + result["complementary"] + result["internal"]
+    left = stored - stored[0] - result["external"] - result["contact"] - result["interface"]
     return float(np.abs(left).max() / stored.max())
 
 
 def solves(runs: Runs, ratio: int, steps: int) -> list[int]:
     """Linear systems of the implicit part in each of the first coarse steps."""
-    integrator, found = made(runs, ratio=ratio, courant=COURANT), list[int]()
+    integrator, counts = made(runs, ratio=ratio, courant=COURANT), list[int]()
     solver = integrator.coarse.solver
     solve = solver.solve
 
     def counted(*arguments: Any) -> Any:
-        found[-1] += 1
+        counts[-1] += 1
         return solve(*arguments)
 
     solver.solve = counted
     for _ in range(steps):
-        found.append(0)
+        counts.append(0)
         integrator.step()
-    return found
+    return counts
 
 
 class Newmark(Implicit):

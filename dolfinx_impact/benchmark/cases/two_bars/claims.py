@@ -53,16 +53,16 @@ def _accurate(runs: Runs, name: str) -> Measured:
 
 
 def _penetration(runs: Runs, scheme: str) -> Measured:
-    found = m.meetings(runs, scheme, STEPS[0], t_end=4e-5)
-    depths = np.array([run.results["penetration_max"] for run in found])
-    limit = found[0].results["h"] / TRANSIT
+    made = m.meetings(runs, scheme, STEPS[0], t_end=4e-5)
+    depths = np.array([run.results["penetration_max"] for run in made])
+    limit = made[0].results["h"] / TRANSIT
     return Measured(depths / (2 * BAR.v0 * TRANSIT), limit, holds=depths.min() > 1e-12)
 
 
 def _penetration_order(runs: Runs, scheme: str) -> Measured:
-    found = [m.meetings(runs, scheme, courant, t_end=4e-5) for courant in STEPS]
-    depths = [np.mean([run.results["penetration_max"] for run in group]) for group in found]
-    return Measured(rate([group[0] for group in found], depths), holds=bool(np.all(np.diff(depths) < 0)))
+    groups = [m.meetings(runs, scheme, courant, t_end=4e-5) for courant in STEPS]
+    depths = [np.mean([run.results["penetration_max"] for run in group]) for group in groups]
+    return Measured(rate([group[0] for group in groups], depths), holds=bool(np.all(np.diff(depths) < 0)))
 
 
 def _moved_in_contact(run: Run) -> float:
@@ -71,16 +71,16 @@ def _moved_in_contact(run: Run) -> float:
 
 
 def _quiet_force(runs: Runs) -> Measured:
-    found = [runs(CASE, CD), runs(CASE, CD, courant=1.0)]
-    swing, still = (float(np.ptp(m.force(run)[m.in_contact(run)])) / BAR.force for run in found)
+    made = [runs(CASE, CD), runs(CASE, CD, courant=1.0)]
+    swing, still = (float(np.ptp(m.force(run)[m.in_contact(run)])) / BAR.force for run in made)
     return Measured(swing, note=f"The force rings down behind the front; at courant 1 {still:.1g}")
 
 
 def _cause(runs: Runs) -> Measured:
     """RMS of the tip's velocity over v0, from a fifth of L/c after the exact release on."""
-    found = [runs(CASE, CD, courant=courant) for courant in (STEPS[0], STEPS[-1], 1.0)]
-    late = [run["t"] > m.exact_of(run).contact_end + 0.2 * TRANSIT for run in found]
-    coarse, fine, still = (float(np.std(run["v_t"][k, 0])) / BAR.v0 for k, run in zip(late, found))
+    made = [runs(CASE, CD, courant=courant) for courant in (STEPS[0], STEPS[-1], 1.0)]
+    late = [run["t"] > m.exact_of(run).contact_end + 0.2 * TRANSIT for run in made]
+    coarse, fine, still = (float(np.std(run["v_t"][k, 0])) / BAR.v0 for k, run in zip(late, made))
     note = f"{coarse:.3f} to {fine:.3f} v0, {still:.1g} at courant 1: the step undoes the dispersion"
     return Measured(max(fine, 1e-12) / max(coarse, 1e-12), note=note)
 
@@ -117,8 +117,8 @@ def _no_work(run: Run) -> Measured:
 
 
 def _momentum(runs: Runs) -> float:
-    found = runs(CASE, CD).results
-    return (found["rebound_velocity"] + BAR.v0 - found["impulse_sum"] / MASS) / BAR.v0
+    results = runs(CASE, CD).results
+    return (results["rebound_velocity"] + BAR.v0 - results["impulse_sum"] / MASS) / BAR.v0
 
 
 def _at_coarsest(found: list[Run], quantity: Callable[[Run], NDArray]) -> list[NDArray]:
@@ -133,10 +133,10 @@ def _force_after(runs: Runs) -> list[float]:
 
 
 def _acceleration(runs: Runs) -> Measured:
-    found = m.finer_steps(runs, CD)
-    *coarse, finest = _at_coarsest(found, m.acceleration)
+    made = m.finer_steps(runs, CD)
+    *coarse, finest = _at_coarsest(made, m.acceleration)
     sizes = [max(float(np.abs(a - finest).max()), 1e-6) for a in coarse]
-    return Measured(rate(found[:-1], sizes), note=f"Differences {listing(sizes)} m/s2")
+    return Measured(rate(made[:-1], sizes), note=f"Differences {listing(sizes)} m/s2")
 
 
 def _impulse_mass(runs: Runs) -> list[float]:
@@ -151,9 +151,9 @@ def _impulse_mass(runs: Runs) -> list[float]:
 
 
 def _fitted(runs: Runs, nodes: bool, scheme: str, name: str) -> Measured:
-    found = m.convergence(runs, scheme, name, nodes=nodes)
-    note = f"over all times the order is {rate(found.found, found.whole):.2f}"
-    return Measured(found.order, note=f"{found.after[0]:.2g} to {found.after[-1]:.2g}; {note}")
+    study = m.convergence(runs, scheme, name, nodes=nodes)
+    note = f"over all times the order is {rate(study.made, study.whole):.2f}"
+    return Measured(study.order, note=f"{study.after[0]:.2g} to {study.after[-1]:.2g}; {note}")
 
 
 def _advantage(runs: Runs, name: str, courant: float) -> Measured:
@@ -163,12 +163,12 @@ def _advantage(runs: Runs, name: str, courant: float) -> Measured:
 
 
 def _graph_order(runs: Runs, courant: float) -> Measured:
-    found, start, end = m.meshes(runs, CD, courant=courant, t_end=WINDOW), BAR.contact_start, BAR.contact_end
+    made, start, end = m.meshes(runs, CD, courant=courant, t_end=WINDOW), BAR.contact_start, BAR.contact_end
     # The exact tip, with both values at its jumps.
     true = np.array([0, start, start, end, end, WINDOW]), BAR.v0 * np.array([1.0, 1, 0, 0, -1, -1])
-    far = [m.hausdorff((run["t"], run["v_t"][:, 0]), true) for run in found]
-    summed = rate(found, m.convergence(runs, CD, "v_t", courant).whole)
-    return Measured(rate(found, far), summed, note=f"Distances {far[0]:.2g} to {far[-1]:.2g}")
+    far = [m.hausdorff((run["t"], run["v_t"][:, 0]), true) for run in made]
+    summed = rate(made, m.convergence(runs, CD, "v_t", courant).whole)
+    return Measured(rate(made, far), summed, note=f"Distances {far[0]:.2g} to {far[-1]:.2g}")
 
 
 def _effort(runs: Runs) -> Effort:

@@ -112,12 +112,12 @@ def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
         panels(figure, 1, 2, size=(10, 4.4)), (("u", "displacement"), ("v_t", "velocity"))
     ):
         for scheme, slope, line in ((CD, 1.0, "-"), (MJ, 0.5, "--")):
-            found = m.convergence(runs, scheme, name, nodes=not over_steps)
-            steps = np.array([run.results["h"] for run in found.found])
+            study = m.convergence(runs, scheme, name, nodes=not over_steps)
+            steps = np.array([run.results["h"] for run in study.made])
             x = 1e6 * steps if over_steps else 1e3 * BAR.length / np.array(MESHES)
             look = {**style(scheme), "markevery": 1}
-            ax.loglog(x, found.after, label=f"{_LABELS[scheme]}: order {found.order:.2f}", **look)
-            guide = 0.65 * found.after[-1] * (x / x[-1]) ** slope
+            ax.loglog(x, study.after, label=f"{_LABELS[scheme]}: order {study.order:.2f}", **look)
+            guide = 0.65 * study.after[-1] * (x / x[-1]) ** slope
             ax.loglog(x, guide, color="0.6", lw=0.8, ls=line, label=f"order {slope:g}")
         ax.set(xlabel=quantity, ylabel=f"error of the {label} [-]")
         ax.set_xticks(x, [f"{value:.2g}" for value in x])

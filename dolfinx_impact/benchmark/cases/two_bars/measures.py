@@ -191,28 +191,28 @@ def _motion(scheme: str, parameters: str) -> Motion:
 class Convergence(NamedTuple):
     """Errors in norm (94) as mesh and step are refined together, ``h_element = c dt / courant``."""
 
-    found: list[Run]
+    made: list[Run]
     after: list[float]  #: Over the times after the release, one of every mesh.
     whole: list[float]  #: Over all times.
 
     @property
     def order(self) -> float:
         """Fitted order after the release."""
-        return rate(self.found, self.after)
+        return rate(self.made, self.after)
 
 
 def convergence(runs: Runs, scheme: str, name: str, courant: float = 1.0, nodes: bool = False) -> Convergence:
     """Errors of ``u`` or ``v_t`` of the left tip, or of all nodes of the left bar."""
-    found = meshes(runs, scheme, courant=courant, t_end=WINDOW)
+    made = meshes(runs, scheme, courant=courant, t_end=WINDOW)
     if nodes:
         moved = [motion(runs, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
         pairs = [(x.u, x.exact_u) if name == "u" else (x.v, x.exact_v) for x in moved]
     else:
         true = BAR.displacement if name == "u" else BAR.velocity
-        pairs = [(run[name][:, 0], true(0.0, run["t"])) for run in found]
-    late = [run["t"] >= BAR.contact_end for run in found]
+        pairs = [(run[name][:, 0], true(0.0, run["t"])) for run in made]
+    late = [run["t"] >= BAR.contact_end for run in made]
     after = [max(norm(values[k], exact[k]), 1e-15) for k, (values, exact) in zip(late, pairs)]
-    return Convergence(found, after, [norm(*pair) for pair in pairs])
+    return Convergence(made, after, [norm(*pair) for pair in pairs])
 
 
 def norm(found: NDArray, true: NDArray) -> float:

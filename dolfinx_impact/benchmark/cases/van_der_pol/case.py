@@ -78,10 +78,10 @@ class CycleLog(RunLog):
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps."""
         super().follow(steps)
-        n, found = steps.count, np.zeros((steps.count, 2))
+        n, cycles = steps.count, np.zeros((steps.count, 2))
         r = steps.r[:n, 0] if steps.r.shape[1] else np.zeros(n)
-        count = self._kernel(steps.t[:n], self._h, steps.u[:n, 0], steps.v[:n, 0], r, self._state, found)
-        for crossing, reach in found[:count]:
+        count = self._kernel(steps.t[:n], self._h, steps.u[:n, 0], steps.v[:n, 0], r, self._state, cycles)
+        for crossing, reach in cycles[:count]:
             self.amplitudes += [float(reach)] if self.crossings else []
             self.crossings.append(float(crossing))
 

@@ -52,8 +52,8 @@ def _alike(runs: Runs, extent: Extent = PAPER) -> Measured:
 
 
 def _robust(runs: Runs, extent: Extent = PAPER) -> Measured:
-    way, found = PARAMETERS["h"].default * limit_cycle().jump, {s: m.short_run(extent, runs, s) for s in BOTH}
-    depths = {s: run.results["penetration_max"] / way for s, run in found.items()}
+    way, made = PARAMETERS["h"].default * limit_cycle().jump, {s: m.short_run(extent, runs, s) for s in BOTH}
+    depths = {s: run.results["penetration_max"] / way for s, run in made.items()}
     return Measured(depths, 1.0 + m.next_term(PARAMETERS["h"].default))
 
 
@@ -62,8 +62,8 @@ def _long(runs: Runs, result: str, extent: Extent = PAPER) -> dict[str, Any]:
 
 
 def _stays(runs: Runs, extent: Extent = PAPER) -> Measured:
-    found = {s: m.off_cycle(m.long_run(extent, runs, s)) for s in BOTH}
-    return Measured(found, extent.h * limit_cycle().fastest)
+    distances = {s: m.off_cycle(m.long_run(extent, runs, s)) for s in BOTH}
+    return Measured(distances, extent.h * limit_cycle().fastest)
 
 
 def _as_good(runs: Runs, extent: Extent = PAPER) -> Measured:
@@ -86,9 +86,9 @@ def _iterations(runs: Runs, extent: Extent = PAPER) -> Measured:
 
 
 def _order(runs: Runs, scheme: str, extent: Extent = PAPER) -> Measured:
-    found = m.errors(extent, runs, scheme, False)[0]
-    note = f"Errors {found[0]:.2g} to {found[-1]:.2g}"
-    return Measured(order(extent.steps, found), tolerance=m.next_term(extent.steps[0]), note=note)
+    errors = m.errors(extent, runs, scheme, False)[0]
+    note = f"Errors {errors[0]:.2g} to {errors[-1]:.2g}"
+    return Measured(order(extent.steps, errors), tolerance=m.next_term(extent.steps[0]), note=note)
 
 
 def _lowered(runs: Runs, extent: Extent = PAPER) -> Measured:
@@ -103,10 +103,10 @@ def _same_limit(runs: Runs, extent: Extent = PAPER) -> float:
 
 
 def _order_with_impact(runs: Runs, scheme: str, extent: Extent = PAPER) -> Measured:
-    found = m.errors(extent, runs, scheme, True)
-    alone = [order(extent.steps, one) for one in found]
+    errors = m.errors(extent, runs, scheme, True)
+    alone = [order(extent.steps, one) for one in errors]
     note = f"One start alone gives {min(alone):.2f} to {max(alone):.2f}, the paper's {alone[0]:.2f}"
-    return Measured(order(extent.steps, found.mean(axis=0)), tolerance=m.scatter(extent), note=note)
+    return Measured(order(extent.steps, errors.mean(axis=0)), tolerance=m.scatter(extent), note=note)
 
 
 def _no_matter(runs: Runs, extent: Extent = PAPER) -> Measured:

@@ -49,12 +49,12 @@ def _phase_space(extent: Extent, runs: Runs, figure: Any) -> None:
 def _convergence(extent: Extent, runs: Runs, figure: Any, wall: bool) -> None:
     axes, h = figure.subplots(), np.array(extent.steps)
     for scheme in SCHEMES:
-        found = m.errors(extent, runs, scheme, wall)
-        mean = found.mean(axis=0)
+        errors = m.errors(extent, runs, scheme, wall)
+        mean = errors.mean(axis=0)
         look = {**plot.style(scheme), "markevery": 1}
         axes.loglog(h, mean, label=f"{scheme}: order {order(h, mean):.2f}", **look)
-        if len(found) > 1:
-            axes.loglog(h, found[0], **{**plot.style(scheme, every=0), "lw": 0.5})
+        if len(errors) > 1:
+            axes.loglog(h, errors[0], **{**plot.style(scheme, every=0), "lw": 0.5})
         if scheme == MJ or (scheme == CD and not wall):
             _triangle(axes, h, mean, 2 if scheme == MJ and not wall else 1)
     axes.set(xlabel="time step h [s]", ylabel=f"error of x in norm (35) over {extent.span:g} s [-]")

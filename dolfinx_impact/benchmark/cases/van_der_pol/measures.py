@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.spatial import cKDTree
 
-from ... import runner
+from ... import convergence, runner
 from ...convergence import at_times, effort, norm35
 from ...runs import Run, Runs
 from . import case as van_der_pol
@@ -146,9 +146,8 @@ def next_term(h: float) -> float:
 
 
 def scatter(extent: Extent) -> float:
-    """Two standard deviations of an order fitted to means of errors drawn evenly from [0, C h]."""
-    x = np.log(extent.steps)
-    return float(2 / np.sqrt(3 * extent.starts) / np.sqrt(np.sum((x - x.mean()) ** 2)))
+    """Two standard deviations of an order fitted to means over the starts."""
+    return 2 * convergence.scatter(extent.steps, extent.starts)
 
 
 def evaluations(extent: Extent, runs: Runs, scheme: str) -> float:
