@@ -50,7 +50,7 @@ def test_a_tumbling_body_keeps_momenta_and_energy(cell, law):
         return [parallel.total(COMM, float(each)) for each in sums]
 
     before = momenta()
-    result = di.simulate(s, t_end=1000 * s.dt, progress=False)
+    result = di.simulate(s, t_end=300 * s.dt, progress=False)
     size = parallel.total(COMM, float(body.mass @ np.abs(s.v[:n])))
     assert np.abs(np.subtract(momenta(), before)).max() < 1e-12 * size
     scale = max(np.abs(result[name]).max() for name in ("kinetic", "internal"))
@@ -69,16 +69,39 @@ def test_a_run_goes_on_from_a_checkpoint(cell, tmp_path):
     assert same_bits(whole(make), kept(make, tmp_path / "run"))
 
 
-def at_rest(body, t_end):
-    """Displacements after a damped motion under the loads."""
-    s = di.CDLagrange(body, 0.8 * body.critical_time_step())
-    s.start(0.0, 0.0)
-    while s.t < t_end:
-        s.step()
-    return s.u
+def forces(body, u):
+    out = np.zeros(body.size)
+    body.force(0.0, u, np.zeros(body.size), out)
+    return out
 
 
-def cook(cell, cells, locking, t_end=40.0, **options):
+def at_rest(body, motion=0.0, parts=5):
+    """Displacements under loads and a motion of held dofs brought on in parts, by Newton's method.
+
+    Elements that are not assembled have tangents all the same, which a few dofs bear column by column.
+    """
+    u, load, free = np.zeros(body.size), forces(body, np.zeros(body.size)), np.flatnonzero(~body.constrained)
+    units = np.eye(body.size)[free]
+    for part in range(1, parts + 1):
+        change = np.zeros(body.size)
+        change[body.prescribed.dofs] = motion / parts
+        for _ in range(20):
+            lacking = forces(body, u) - (1 - part / parts) * load
+            body.subtract_tangent(u, change, lacking)
+            K = np.zeros((free.size, body.size))
+            for unit, column in zip(units, K):
+                body.subtract_tangent(u, unit, column)
+            change[free] = np.linalg.solve(-K[:, free].T, lacking[free])
+            u += change
+            if np.abs(change).max() < 1e-8 * np.abs(u).max():
+                break
+            change[:] = 0.0
+        else:
+            raise AssertionError("no equilibrium")
+    return u
+
+
+def cook(cell, cells, locking, **options):
     """Deflection of the tip of Cook's membrane, 48 x 44 to 16, under a shear force of 100 at its end."""
     mesh = dmesh.create_unit_square(COMM, cells, cells, CELLS[cell], **options)
     x = mesh.geometry.x
@@ -86,11 +109,9 @@ def cook(cell, cells, locking, t_end=40.0, **options):
     x[:, 0] *= 48
     named = di.named(mesh, left=lambda x: np.isclose(x[0], 0), right=lambda x: np.isclose(x[0], 48))
     load = {"right": (0.0, 100 / 16)}
-    body = di.Solid(
-        named, density=1.0, law=SOFT, fixed=["left"], traction=load, damping=0.35, locking=locking
-    )
+    body = di.Solid(named, density=1.0, law=SOFT, fixed=["left"], traction=load, locking=locking)
     corner = np.argmin(np.linalg.norm(body.x[:, :2] - [48, 60], axis=1))
-    return at_rest(body, t_end)[2 * corner + 1]
+    return at_rest(body)[2 * corner + 1]
 
 
 def test_cooks_membrane_of_few_cells():
@@ -99,29 +120,27 @@ def test_cooks_membrane_of_few_cells():
     assert cook("triangle", 8, "nodal-pressure") > 0.65 * TIP
     assert cook("triangle", 8, "nodal-pressure", diagonal=dmesh.DiagonalType.left) > 0.9 * TIP
     for cell in ("quadrilateral", "triangle"):
-        assert cook(cell, 8, "none", t_end=15.0) < 0.4 * TIP
+        assert cook(cell, 8, "none") < 0.4 * TIP
 
 
 @pytest.mark.nightly
 def test_cooks_membrane():
     """Within 2 % of a fine mesh of a higher degree."""
     left = {"diagonal": dmesh.DiagonalType.left}
-    assert cook("quadrilateral", 16, "mean-dilatation", 50.0) == pytest.approx(TIP, rel=0.02)
-    assert cook("triangle", 24, "nodal-pressure", 50.0, **left) == pytest.approx(TIP, rel=0.02)
+    assert cook("quadrilateral", 16, "mean-dilatation") == pytest.approx(TIP, rel=0.02)
+    assert cook("triangle", 24, "nodal-pressure", **left) == pytest.approx(TIP, rel=0.02)
     for cell, more, part in (("quadrilateral", {}, 0.4), ("triangle", {}, 0.4), ("triangle", left, 0.65)):
-        assert cook(cell, 24, "none", 20.0, **more) < part * TIP
+        assert cook(cell, 24, "none", **more) < part * TIP
 
 
 def pressed_block(locking):
     """Areas of the triangles of a block between plates before and after, and their nodes."""
     mesh = dmesh.create_unit_square(COMM, 8, 8)
     named = di.named(mesh, foot=lambda x: np.isclose(x[1], 0), head=lambda x: np.isclose(x[1], 1))
-    press = {"head": {0: lambda t: 0.0, 1: lambda t: -0.025 * (1.0 - np.cos(np.pi * min(t / 5.0, 1.0)))}}
+    press = {"head": {0: lambda t: 0.0, 1: lambda t: -0.05}}
     law = di.NeoHookean(1.0, 0.4999, isochoric=True)
-    body = di.Solid(
-        named, density=1.0, law=law, fixed=["foot"], prescribed=press, damping=1.0, locking=locking
-    )
-    u, nodes = at_rest(body, 15.0), np.asarray(body.space.dofmap.list)
+    body = di.Solid(named, density=1.0, law=law, fixed=["foot"], prescribed=press, locking=locking)
+    u, nodes = at_rest(body, body.prescribed(0.0)), np.asarray(body.space.dofmap.list)
     now = body.x[:, :2] + u.reshape(-1, 2)
     areas = [np.linalg.det(np.diff(x[nodes], axis=1)) for x in (body.x[:, :2], now)]
     return *np.abs(areas), nodes
