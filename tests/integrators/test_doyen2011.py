@@ -78,7 +78,7 @@ IDENTITIES = [
 @pytest.mark.parametrize("one, settings, other, others", IDENTITIES)
 def test_identities(one, settings, other, others):
     """Two impacts under the weight."""
-    t_end = 2.0 if {one, other} & ROUGH else 7.0
+    t_end = 2.0 if {one, other} & ROUGH else 4.5
     a, b = (bounces(name, t_end=t_end, **given).result for name, given in ((one, settings), (other, others)))
     assert a["r"].max() > 0 and np.abs(a["u"] - b["u"]).max() < 1e-9
     assert np.abs(a["r"] - b["r"]).max() < 1e-6 * a["r"].max()
@@ -89,8 +89,7 @@ def test_a_touch_of_rounding_changes_nothing(scheme):
     """A gap that closes just before or after the end of a step."""
     numbers = []
     for shift in (-1e-11, 1e-11):
-        h = EXPLICIT.get(scheme, 0.0125) if SCHEMES[scheme].explicit else 0.02
-        coarse = {"elements": 20, "h": h, "t_end": 1.5}
+        coarse = {"elements": 10, "h": EXPLICIT.get(scheme, 0.025), "t_end": 1.5}
         results = cases.run("signorini-impact", scheme, h0=5.0 + shift, **coarse).results
         numbers.append({k: v for k, v in results.items() if isinstance(v, float) and k != "balance_residual"})
     assert numbers[0]["contact_end"] > 1.1 and len(numbers[0]) > 8
@@ -272,7 +271,7 @@ def test_dense_reference(scheme, settings, reference):
 
 
 @functools.cache
-def block(angle, scheme, steps=130, **settings):
+def block(angle, scheme, steps=100, **settings):
     """A block of 12 x 6 elements, turned by an angle, dropped onto the ground."""
     square = dmesh.create_rectangle(MPI.COMM_WORLD, [[0, 0], [2, 1]], [12, 6], dmesh.CellType.quadrilateral)
     c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
@@ -315,8 +314,10 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize("angle", [0.0, 5.0])
-@pytest.mark.parametrize("scheme", BLOCKS)
+@pytest.mark.parametrize(
+    "scheme, angle",
+    [(each, 5.0) for each in BLOCKS] + [(each, 0.0) for each in ("dep-4.1", "dep-7.1", "dep-7.2")],
+)
 def test_a_block_lands(scheme, angle):
     result = block(angle, scheme)
     had = result["kinetic"][0]
@@ -356,9 +357,9 @@ def test_modified_mass_keeps_its_promise(angle):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("scheme", BLOCKS)
+@pytest.mark.parametrize("scheme", ["dep-4.1", "dep-4.6", "dep-5.2", "dep-7.1", "dep-7.2", "moreau-jean"])
 def test_blocks_agree_on_ranks(scheme, as_on_one_rank):
-    run = block(5.0, scheme, 60)
+    run = block(5.0, scheme)
     names = ("u", "gap", "r", "kinetic", "contact")
     one = as_on_one_rank({name: run[name] for name in names})
     for name in names:

@@ -215,7 +215,7 @@ def test_with_rho_1_it_is_moreau_jean(law, mass):
         wall = floor(body, True, restitution=0.3, friction=0.4)
         s = make(body, body.critical_time_step(), contact=wall, mass=mass, **options)
         s.start(0.0, body.rigid_velocity((0.2, -0.3), spin=0.4))
-        found.append(di.simulate(s, t_end=15 * s.dt, record=body.rows(), progress=False))
+        found.append(di.simulate(s, t_end=8 * s.dt, record=body.rows(), progress=False))
     assert np.count_nonzero(found[0]["r"]) > 10
     names = ("u", "v", "r", "r_t", "gap", "kinetic", "internal_work", "external", "contact", "dissipated")
     for name in names:
@@ -281,12 +281,12 @@ def test_order_2_in_smooth_parts(rho):
         system.force(t, y[:2], y[2:], f)
         return [*y[2:], *(f / system.mass)]
 
-    true = solve_ivp(rates, (0.0, 1.0), [0.1, -0.2, 1.0, 0.5], rtol=1e-11, atol=1e-12).y[:, -1]
+    true = solve_ivp(rates, (0.0, 0.5), [0.1, -0.2, 1.0, 0.5], rtol=1e-11, atol=1e-12).y[:, -1]
     errors = []
-    for steps in (80, 160):
-        s = di.GeneralizedAlpha(system, 1.0 / steps, rho_inf=rho)
+    for steps in (40, 80):
+        s = di.GeneralizedAlpha(system, 0.5 / steps, rho_inf=rho)
         s.start([0.1, -0.2], [1.0, 0.5])
-        result = di.simulate(s, t_end=1.0, progress=False)
+        result = di.simulate(s, t_end=0.5, progress=False)
         errors.append([np.abs(s.u - true[:2]).max(), np.abs(s.v - true[2:]).max()])
         assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"].max()
     assert np.log2(errors[0]) - np.log2(errors[1]) == pytest.approx(2.0, abs=0.15)
@@ -298,18 +298,18 @@ def test_order_2_with_prescribed_motion(rho, mass):
 
     def end(steps):
         body = plate(NEO, prescribed={"top": {0: lambda t: 0.02 * t**2 * (1 + t), 1: lifted}}, damping=0.2)
-        s = di.GeneralizedAlpha(body, 0.4 / steps, rho_inf=rho, mass=mass)
+        s = di.GeneralizedAlpha(body, 0.2 / steps, rho_inf=rho, mass=mass)
         v0 = np.zeros((body.size // 2, 2))
         v0[:, 1] = 0.16 * body.x[:, 1]  # that of the motion at the top
         s.start(0.0, v0.ravel())
-        result = di.simulate(s, t_end=0.4, record=body.rows(), progress=False)
+        result = di.simulate(s, t_end=0.2, record=body.rows(), progress=False)
         scale = max(np.abs(result[name]).max() for name in ("kinetic", "internal", "external"))
         assert np.abs(result["residual"]).max() < 1e-12 * scale
         return s.u.copy()
 
-    true = end(120)
-    errors = [np.abs(end(steps) - true).max() for steps in (12, 24)]
-    # Of the reference remains (24/120)^2.
+    true = end(60)
+    errors = [np.abs(end(steps) - true).max() for steps in (6, 12)]
+    # Of the reference remains (12/60)^2.
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.25)
 
 
@@ -334,20 +334,19 @@ SETTINGS = {
         (0.8, NEO, "motion", "consistent"),
     ],
 )
-def test_the_balance_closes_on_any_ranks(rho, law, options, mass):
+def test_the_balance_closes_on_any_ranks(rho, law, options, mass, as_on_one_rank):
     """Impacts with friction on a floor that moves: residual of rounding, the history of one rank alone."""
-    found = []
-    for comm in (COMM, ALONE):
-        body = plate(law, comm, **SETTINGS[options])
-        wall = floor(body, True, restitution=0.3, friction=0.3)
-        s = di.GeneralizedAlpha(body, body.critical_time_step(), wall, rho_inf=rho, mass=mass)
-        s.start(0.0, body.rigid_velocity((0.2, -0.3), spin=0.2))
-        found.append(di.simulate(s, t_end=8 * s.dt, record=body.rows(), progress=False))
-    result, alone = found
+    body = plate(law, COMM, **SETTINGS[options])
+    wall = floor(body, True, restitution=0.3, friction=0.3)
+    s = di.GeneralizedAlpha(body, body.critical_time_step(), wall, rho_inf=rho, mass=mass)
+    s.start(0.0, body.rigid_velocity((0.2, -0.3), spin=0.2))
+    result = di.simulate(s, t_end=8 * s.dt, record=body.rows(), progress=False)
     scale = max(np.abs(result[name]).max() for name in ("kinetic", "internal", "external", "dissipated"))
     assert np.abs(result["residual"]).max() < 1e-12 * scale
     assert result["r"].max() > 0 and np.abs(result["r_t"]).max() > 0
-    for name in ("kinetic", "internal", "contact", "dissipated", "external"):
+    energies = ("kinetic", "internal", "contact", "dissipated", "external")
+    alone = as_on_one_rank({name: result[name] for name in (*energies, "u", "v")})
+    for name in energies:
         assert np.abs(result[name] - alone[name]).max() < 1e-10 * scale
     for name in ("u", "v"):
         assert np.abs(result[name] - alone[name]).max() < 1e-10 * np.abs(alone[name]).max()
@@ -357,7 +356,7 @@ def weight(t, u, v, out):
     out[:] = -GRAVITY
 
 
-@pytest.mark.parametrize("rho, e", [(0.0, 0.8), (0.0, 1.0), (0.5, 0.0), (0.8, 0.8), (0.8, 1.0), (1.0, 0.8)])
+@pytest.mark.parametrize("rho, e", [(0.0, 1.0), (0.5, 0.0), (0.8, 0.6), (1.0, 0.6)])
 def test_ball(rho, e):
     """Newton's law at every impact; the energy never exceeds that at the start; the ball comes to rest."""
     system = di.PointMasses(1.0, weight, stiffness=[[0.0]])
@@ -370,20 +369,18 @@ def test_ball(rho, e):
             misfit.append(float(s.v[0] + e * before[0]))
         before[:] = s.v
 
-    result = di.simulate(s, t_end=3.6, observers=[s.balance(), law], progress=False)
+    result = di.simulate(s, t_end=1.6, observers=[s.balance(), law], progress=False)
     energy = result["kinetic"] + GRAVITY * result["u"][:, 0]
     assert energy.max() <= energy[0] * (1 + 1e-12)
     assert np.abs(misfit).max() < 1e-13
     assert np.abs(result["residual"]).max() < 1e-13 * energy[0]
-    if e == 0.8:
-        rest = result["t"] > 3.4
+    if e == 0.6:
+        rest = result["t"] > 1.4
         assert np.ptp(result["u"][rest]) < 1e-13 and np.abs(result["v_t"][rest]).max() < 1e-12
         assert result["r"][rest, 0] == pytest.approx(GRAVITY * s.dt, rel=1e-10)
 
 
-@pytest.mark.parametrize(
-    "rho, rms, lost", [(1.0, 0.122, 1.22), (0.8, 0.120, 1.38), (0.5, 0.091, 2.47), (0.0, 0.045, 5.22)]
-)
+@pytest.mark.parametrize("rho, rms, lost", [(0.8, 0.120, 1.38), (0.0, 0.045, 5.22)])
 def test_impacting_bar(rho, rms, lost):
     """RMS of (v + v0)/v0 after the release, energy lost [%]: those of an independent program.
 
@@ -424,7 +421,7 @@ def test_surfaces_meet():
             momenta.append(out.reshape(-1, 2).sum(0))
 
         observers = [s.balance(), momentum]
-        result = di.simulate(s, t_end=0.2, record=body.rows(), observers=observers, progress=False)
+        result = di.simulate(s, t_end=0.12, record=body.rows(), observers=observers, progress=False)
         assert result["r"].max() > 0 and np.ptp(momenta, axis=0).max() < 1e-12
         assert np.abs(result["residual"]).max() < 1e-11 * result["kinetic"][0]
         return result
@@ -434,8 +431,7 @@ def test_surfaces_meet():
     assert np.abs(same["u"] - other["u"]).max() < 1e-11
 
 
-@pytest.mark.parametrize("law", [LINEAR, NEO], ids=["linear", "nonlinear"])
-@pytest.mark.parametrize("make", [di.GeneralizedAlpha, di.MoreauJean])
+@pytest.mark.parametrize("make, law", [(di.GeneralizedAlpha, NEO), (di.MoreauJean, LINEAR)])
 def test_a_tie_holds_in_all_directions(make, law):
     """Its impulses have any sign, beside those of a floor, which have not."""
     body = di.Solid(layers(3, 4, gap=0.0), density=2.0, law=law, damping=0.5)
@@ -456,10 +452,10 @@ def test_a_tie_holds_in_all_directions(make, law):
 def test_a_ball_comes_to_rest_by_newton():
     """No velocity is there to measure a correction by: rounding of the impulses is."""
     system, h = di.PointMasses(1.0, weight), 1e-3
-    wall = di.DofBound(system, 0, lower=0.0, restitution=0.5)
+    wall = di.DofBound(system, 0, lower=0.0, restitution=0.3)
     s = di.GeneralizedAlpha(system, h, wall, rho_inf=0.2)
     s.start(0.2513, 0.0)
-    while s.t < 0.72:
+    while s.t < 0.47:
         s.step()
     assert isinstance(s.step_solver, NewtonThetaStep) and abs(s.v[0]) < 1e-14
     assert s.r[0] == pytest.approx(GRAVITY * h, rel=1e-10)
@@ -478,10 +474,10 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(law):
 
     first, second = made(), made()
     first.start(0.0, first.system.rigid_velocity((0.2, -0.3), spin=0.4))
-    for _ in range(10):
+    for _ in range(4):
         first.step()
     second.resume(first.state())
-    for _ in range(10):
+    for _ in range(4):
         first.step()
         second.step()
         assert np.array_equal(first.u, second.u) and np.array_equal(first.a, second.a)

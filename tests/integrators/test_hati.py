@@ -5,8 +5,8 @@ import pytest
 from dolfinx import mesh as dmesh
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from mpi4py import MPI
 from support.examples import examples
+from support.pairwise import pairwise
 from support.parts import (
     COMM,
     DENSITY,
@@ -34,9 +34,15 @@ from dolfinx_impact.systems import matrices
 LAYOUTS = {"left": lambda x: x[0] < 1 / 3, "both ends": lambda x: (x[0] < 1 / 3) | (x[0] > 0.6)}
 
 
+ONE_RANK = pytest.mark.one_rank
+
+
 def serially(*values):
     """Parameters that one rank is enough for."""
-    return [pytest.param(value, marks=pytest.mark.one_rank) for value in values]
+    return [pytest.param(value, marks=ONE_RANK) for value in values]
+
+
+NAMES, ROWS = pairwise(near=LAYOUTS.values(), ratio=(1, 10, 3), alpha=(0.0, 0.5), compiled=(None, False))
 
 
 def pulse(t):
@@ -155,10 +161,7 @@ def start_form(x):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("compiled", [None, *serially(False)])
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
-@pytest.mark.parametrize("ratio", [*serially(1, 10), 3])
-@pytest.mark.parametrize("near", LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize(NAMES, [row if row[1] == 3 else pytest.param(*row, marks=ONE_RANK) for row in ROWS])
 def test_against_a_dense_reference(near, ratio, alpha, compiled):
     """Both sides, multipliers and the impulses of all fine steps, with loads that follow a signal."""
     compare_with_reference(near, ratio, alpha, compiled=compiled)
@@ -220,8 +223,9 @@ def sorted_by_place(s, values):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ratio", [*serially(1, 10), 4])
-@pytest.mark.parametrize("make", [bar, plate], ids=["line", "plate"])
+@pytest.mark.parametrize(
+    "make, ratio", [pytest.param(bar, 1, marks=ONE_RANK), pytest.param(plate, 10, marks=ONE_RANK), (plate, 4)]
+)
 def test_velocities_agree_at_every_fine_time(make, ratio):
     """At coarse times as they are, between them as (74) interpolates; a compiled loop changes nothing."""
     s, plain = (glued(make(), ratio, kind=kind, damping=0.3) for kind in (Watched, HATI))
@@ -295,10 +299,12 @@ SETTINGS = {
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ratio", [*serially(1), 7])
-@pytest.mark.parametrize("layout, options", SETTINGS.values(), ids=SETTINGS.keys())
-def test_balance_closes(layout, options, ratio):
+@pytest.mark.parametrize(
+    "name, ratio", [pytest.param("everything", 1, marks=ONE_RANK), *((name, 7) for name in SETTINGS)]
+)
+def test_balance_closes(name, ratio):
     """Every joule has its term, those of whoever moves dofs too; moved dofs are where they belong."""
+    layout, options = SETTINGS[name]
     s = glued(bar(near=LAYOUTS[layout]), ratio, **options)
     s.start(0.0, -1.0)
     strays = [0.0]
@@ -370,7 +376,7 @@ def test_prescribed_stretching_is_exact_on_both_sides():
     gap=st.floats(0.0, 0.3),
     restitution=st.floats(0.0, 1.0),
 )
-@examples(10, phases=[Phase.generate])
+@examples(6, phases=[Phase.generate])
 def test_whatever_the_ratio_and_the_parts(ratio, step, cut, damping, gap, restitution):
     """Equal velocities, a closed balance, and impulses of closed gaps alone, never pulling."""
     s = glued(
@@ -394,8 +400,8 @@ def test_whatever_the_ratio_and_the_parts(ratio, step, cut, damping, gap, restit
     assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"].max()
 
 
-def box(comm=COMM):
-    mesh = dmesh.create_box(comm, [[0.0, 0.0, 0.0], [2.0, 1.0, 1.0]], [6, 2, 4], dmesh.CellType.hexahedron)
+def box():
+    mesh = dmesh.create_box(COMM, [[0.0, 0.0, 0.0], [2.0, 1.0, 1.0]], [6, 2, 4], dmesh.CellType.hexahedron)
     return divided(mesh, lambda x: x[2] < 0.5, tip=lambda x: np.isclose(x[2], 0.0))
 
 
@@ -414,12 +420,10 @@ def in_rows(s):
 @pytest.mark.parametrize(
     "make, options",
     [
-        (bar, {}),
         (bar, {"damping": 0.6, "ground_acceleration": ((0.7,), growing), "law": {"restitution": 0.5}}),
         (plate, {"gravity": (0.1, -0.3), "coarse": {"fixed": {"end": (0,)}}}),
         (plate, {"law": {"restitution": 0.3}, "kind": in_rows, "ground_acceleration": ((0.2, 0.1), growing)}),
         (bar, {"near": LAYOUTS["both ends"], "contact": False, "damping": 0.2, "kind": in_rows}),
-        (box, {}),
         (box, {"damping": 0.3, "normal": (0.1, 0.2, 1.0), "law": {"restitution": 1.0}}),
     ],
 )
@@ -521,7 +525,7 @@ def sum_over_ranks(values):
 def test_interface_energy_of_equal_steps():
     """W = -(dt/4) sum [L_E W].<Lambda>, of second order; the increments of (93) in print do not close."""
     losses = []
-    for step in (0.4, 0.2, 0.1):
+    for step in (0.4, 0.2):
         s, result, (kicks, fine, coarse, multipliers) = run_noting(1, step=step)
         means = (multipliers[1:] + multipliers[:-1]) / 2
         expected = -s.dt / 4 * sum_over_ranks(np.diff(kicks, axis=0) * means)
@@ -535,7 +539,7 @@ def test_interface_energy_of_equal_steps():
         _, smooth, _ = run_noting(1, step=step, contact=False)
         losses.append(np.abs(smooth["interface"]).max())
     orders = np.log2(np.array(losses[:-1]) / losses[1:])
-    assert orders == pytest.approx([2.0, 2.0], abs=0.15)
+    assert orders == pytest.approx([2.0], abs=0.15)
 
 
 def test_total_velocity_in_place_of_the_free_one_loses_energy():
@@ -556,9 +560,9 @@ def test_smaller_ratios_approach_the_undivided_body():
     dt = 0.1 * whole.critical_time_step()
     explicit = di.CDLagrange(whole, dt, di.RigidContact(whole, "tip", di.Plane([-GAP], [1.0])))
     explicit.start(0.0, -1.0)
-    steps = 320
+    steps = 160
     true = di.simulate(explicit, t_end=steps * dt, record=whole.rows(), progress=False)
-    for ratio in (16, 8, 4, 2, 1):
+    for ratio in (16, 4, 1):
         near, far = solid(named, "near"), solid(named, "far")
         s = HATI(near, far, dt, di.RigidContact(near, "tip", di.Plane([-GAP], [1.0])), ratio=ratio)
         s.start(0.0, -1.0)
@@ -581,30 +585,28 @@ MESHES = {
     "line": bar,
     "quadrilaterals": plate,
     "box": box,
-    "triangles": lambda comm=COMM: plate(dmesh.CellType.triangle, comm=comm),
+    "triangles": lambda: plate(dmesh.CellType.triangle),
 }
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
-def test_same_on_any_number_of_ranks(make):
+def test_same_on_any_number_of_ranks(make, as_on_one_rank):
     """The motion is that of one rank, wherever the partition cuts the interface."""
-    found = []
-    for comm in (COMM, MPI.COMM_SELF):
-        s = glued(make(comm=comm), 4)
-        dim = s.fine.system.mesh.geometry.dim
-        x = s.fine.system.x[: s.fine.system.owned // dim]
-        s.start(0.0, (np.cos(2 * x[:, :1]) * 0.3 - np.eye(dim)[-1]).ravel())
-        result = di.simulate(s, t_end=15 * s.dt, progress=False)
-        assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"][0]
-        assert s.velocity_jump() < 1e-13 and result["r"].sum() > 0.1
-        sides = [field(side.system, x) for side in (s.fine, s.coarse) for x in (side.u, side.v)]
-        found.append([result["r"], *sides])
-        if comm is COMM and dim > 1:
-            ranks = COMM.allreduce(int(s.interface.dofs.size > 0))
-            assert ranks == COMM.size
-            assert s.interface.total == COMM.allreduce(s.interface.dofs.size) == {2: 26, 3: 63}[dim]
-    for mine, theirs in zip(*found):
+    s = glued(make(), 4)
+    dim = s.fine.system.mesh.geometry.dim
+    x = s.fine.system.x[: s.fine.system.owned // dim]
+    s.start(0.0, (np.cos(2 * x[:, :1]) * 0.3 - np.eye(dim)[-1]).ravel())
+    result = di.simulate(s, t_end=15 * s.dt, progress=False)
+    assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"][0]
+    assert s.velocity_jump() < 1e-13 and result["r"].sum() > 0.1
+    if dim > 1:
+        ranks = COMM.allreduce(int(s.interface.dofs.size > 0))
+        assert ranks == COMM.size
+        assert s.interface.total == COMM.allreduce(s.interface.dofs.size) == {2: 26, 3: 63}[dim]
+    sides = [field(side.system, x) for side in (s.fine, s.coarse) for x in (side.u, side.v)]
+    found = [result["r"], *sides]
+    for mine, theirs in zip(found, as_on_one_rank(found)):
         assert np.abs(mine - theirs).max() < 1e-11 * np.abs(theirs).max()
 
 

@@ -75,20 +75,18 @@ LAWS = {"neo-Hookean": NEO, "St Venant": SVK, "Mooney-Rivlin": RUBBER}
     "law, options",
     [(NEO, "free"), (NEO, "loads"), (NEO, "damping"), (SVK, "motion"), (RUBBER, "loads"), (SVK, "damping")],
 )
-def test_central_differences_close_their_balance_on_any_ranks(law, options):
+def test_central_differences_close_their_balance_on_any_ranks(law, options, as_on_one_rank):
     """An impact on a plane: residual of rounding, impulses, the motion of one rank alone."""
-    found = []
-    for comm in (COMM, MPI.COMM_SELF):
-        body = plate(law, cells=3, comm=comm, **SETTINGS[options])
-        held = options == "motion"
-        floor = di.Plane([0.0, -0.02], [0.0 if held else 0.1, 1.0])
-        wall = di.RigidContact(
-            body, "bottom", floor, restitution=0.3, friction=0.0 if held else 0.3, allow_penetration=True
-        )
-        s = di.CDLagrange(body, 0.3 * body.critical_time_step(), wall)
-        s.start(waves(body, 0.01), body.rigid_velocity((0.2, -0.5), spin=0.1))
-        found.append(run(s, 150))
-    result, alone = found
+    body = plate(law, cells=3, **SETTINGS[options])
+    held = options == "motion"
+    floor = di.Plane([0.0, -0.02], [0.0 if held else 0.1, 1.0])
+    wall = di.RigidContact(
+        body, "bottom", floor, restitution=0.3, friction=0.0 if held else 0.3, allow_penetration=True
+    )
+    s = di.CDLagrange(body, 0.3 * body.critical_time_step(), wall)
+    s.start(waves(body, 0.01), body.rigid_velocity((0.2, -0.5), spin=0.1))
+    result = run(s, 150)
+    alone = as_on_one_rank({name: result[name] for name in ("u", "v_t", "kinetic")})
     scale = max(np.abs(result[name]).max() for name in ("kinetic", "internal", "external", "dissipated"))
     assert np.abs(result["residual"]).max() < 1e-11 * scale
     assert result["r"].max() > 0
@@ -147,7 +145,7 @@ def test_small_motions_are_those_of_the_linear_law(law):
             body = plate(each)
             s = di.CDLagrange(body, 0.5 * plate(linear).critical_time_step())
             s.start(waves(body, size), 0.0)
-            for _ in range(60):
+            for _ in range(30):
                 s.step()
             ends.append(s.u[: body.owned].copy())
         differences.append(parallel.largest(COMM, np.abs(ends[0] - ends[1])) / size)
@@ -362,9 +360,9 @@ def test_order_and_balance_of_the_theta_method(force):
     ends = []
     for parts in (1, 2, 4):
         body = plate(NEO, damping=0.1)
-        s = di.MoreauJean(body, plate(NEO).critical_time_step() / 8 / parts, force=force)
+        s = di.MoreauJean(body, plate(NEO).critical_time_step() / 4 / parts, force=force)
         s.start(waves(body, 0.02), 0.0)
-        result = run(s, 24 * parts)
+        result = run(s, 12 * parts)
         scale = result["kinetic"].max() + result["internal"].max()
         assert np.abs(result["residual"]).max() < 1e-11 * scale
         ends.append(s.u[: body.owned].copy())
@@ -374,16 +372,14 @@ def test_order_and_balance_of_the_theta_method(force):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("law, options", [(NEO, "loads"), (SVK, "damping"), (SVK, "motion")])
-def test_the_theta_method_closes_its_balance_on_any_ranks(law, options):
-    found = []
-    for comm in (COMM, MPI.COMM_SELF):
-        body = plate(law, comm=comm, **SETTINGS[options])
-        friction = 0.0 if options == "motion" else 0.2
-        wall = di.RigidContact(body, "bottom", di.Plane([0.0, -0.01], [0.0, 1.0]), friction=friction)
-        s = di.MoreauJean(body, body.critical_time_step(), 0.6, wall)
-        s.start(0.0, body.rigid_velocity((0.1, -0.4)))
-        found.append(run(s, 12))
-    result, alone = found
+def test_the_theta_method_closes_its_balance_on_any_ranks(law, options, as_on_one_rank):
+    body = plate(law, **SETTINGS[options])
+    friction = 0.0 if options == "motion" else 0.2
+    wall = di.RigidContact(body, "bottom", di.Plane([0.0, -0.01], [0.0, 1.0]), friction=friction)
+    s = di.MoreauJean(body, body.critical_time_step(), 0.6, wall)
+    s.start(0.0, body.rigid_velocity((0.1, -0.4)))
+    result = run(s, 12)
+    alone = as_on_one_rank({name: result[name] for name in ("u", "r")})
     scale = max(np.abs(result[name]).max() for name in ("kinetic", "internal", "external", "dissipated"))
     assert np.abs(result["residual"]).max() < 1e-11 * scale
     assert result["r"].max() > 0
@@ -392,8 +388,9 @@ def test_the_theta_method_closes_its_balance_on_any_ranks(law, options):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("speed, steps", [(1.0, 4.0), (3.0, 8.0), (30.0, 20.0)])
-@pytest.mark.parametrize("wall", [False, True])
+@pytest.mark.parametrize(
+    "speed, steps, wall", [(1.0, 4.0, True), (3.0, 8.0, False), (30.0, 20.0, False), (30.0, 20.0, True)]
+)
 def test_steps_that_turn_elements_inside_out(speed, steps, wall):
     """Newton finds a solution with finite forces, or says that there is none: never a silent nan."""
     body = plate(NEO)
@@ -433,7 +430,7 @@ def end_of_linear(options, steps, force=None):
     """Displacements of a linear plate by central differences, or by the theta method."""
     settings = {name: value for name, value in SETTINGS[options].items() if name != "bulk_viscosity"}
     body = plate(LINEAR, **settings)
-    h = 8 * plate(LINEAR).critical_time_step() / steps
+    h = 4 * plate(LINEAR).critical_time_step() / steps
     s = di.MoreauJean(body, h, mass="lumped", force=force) if force else di.CDLagrange(body, h)
     s.start(waves(body, 0.01) * (options != "motion"), 0.0)
     run(s, steps)
@@ -445,10 +442,10 @@ def end_of_linear(options, steps, force=None):
 @pytest.mark.parametrize("force", ["trapezoid", "midpoint"])
 def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, force):
     """The same semi-discrete body: lumped masses, errors of second order."""
-    true = end_of_linear(options, 500)
+    true = end_of_linear(options, 250)
     size = parallel.largest(COMM, np.abs(true))
     coarse, fine = (
-        parallel.largest(COMM, np.abs(end_of_linear(options, steps, force) - true)) for steps in (32, 64)
+        parallel.largest(COMM, np.abs(end_of_linear(options, steps, force) - true)) for steps in (16, 32)
     )
     assert fine < 0.02 * size
     assert coarse / fine == pytest.approx(4.0, rel=0.25)
@@ -469,7 +466,7 @@ def test_a_law_without_energy_runs_under_both_schemes():
             body = plate(law)
             s = scheme(body, 0.8 * plate(NEO).critical_time_step())
             s.start(waves(body), 0.0)
-            found.append(run(s, 20))
+            found.append(run(s, 8))
         own, known = found
         scale = np.abs(known["u"]).max()
         assert np.abs(own["u"] - known["u"]).max() < 1e-10 * scale

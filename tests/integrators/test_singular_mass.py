@@ -21,21 +21,21 @@ serial = pytest.mark.skipif(COMM.size > 1, reason="the dense program has one ran
 
 
 @functools.cache
-def block(kind, size, alone=False):
+def block(kind, size):
     """A box of cells, its lower side named."""
     make = dmesh.create_rectangle if len(size) == 2 else dmesh.create_box
-    comm, end = MPI.COMM_SELF if alone else COMM, 0.1 * np.array(size) / max(size)
-    cells = make(comm, [np.zeros(len(size)), end], size, kind)
+    end = 0.1 * np.array(size) / max(size)
+    cells = make(COMM, [np.zeros(len(size)), end], size, kind)
     d = len(size)
     low = np.sort(dmesh.locate_entities_boundary(cells, d - 1, lambda x: np.isclose(x[d - 1], 0.0)))
     tags = dmesh.meshtags(cells, d - 1, low, np.ones(low.size, np.int32))
     return di.NamedMesh(cells, None, tags, {"low": (d - 1, 1)})
 
 
-def falling(law, kind=CELL.quadrilateral, size=(4, 3), friction=0.3, obstacle=None, alone=False, **body):
+def falling(law, kind=CELL.quadrilateral, size=(4, 3), friction=0.3, obstacle=None, **body):
     """A block that falls askew onto a floor, started."""
     up = np.eye(len(size))[-1]
-    solid = di.Solid(block(kind, size, alone), density=DENSITY, law=law, **body)
+    solid = di.Solid(block(kind, size), density=DENSITY, law=law, **body)
     floor = di.Plane(-1e-4 * up, up) if obstacle is None else obstacle
     wall = di.RigidContact(solid, "low", floor, friction=friction)
     s = di.CDLagrangeSingular(solid, 0.5 * solid.critical_time_step(), wall)
@@ -134,7 +134,7 @@ def test_momentum_and_balance_are_exact(name):
     balance.start()
     first = parallel.total(COMM, balance.kinetic + balance.complementary)
     flat, before, touched, worst = s.system.linear is False, None, 0.0, 0.0
-    for _ in range(40):
+    for _ in range(25):
         s.step()
         balance.step()
         terms = COMM.allreduce(balance.terms())
@@ -155,19 +155,18 @@ def test_momentum_and_balance_are_exact(name):
 
 @pytest.mark.mpi(turns=True)
 @pytest.mark.parametrize("name", ["space", "pressures"])
-def test_ranks_agree(name):
-    found = []
-    for alone in (False, True):
-        s, sums = falling(alone=alone, **BODIES[name]), []
-        for _ in range(15):
-            s.step()
-            sums.append(s.body.comm.allreduce(np.concatenate([[s.r.sum()], s.r_t.sum(axis=0)])))
-        found.append(np.array(sums))
-    shared, alone = found
+def test_ranks_agree(name, as_on_one_rank):
+    s, sums = falling(**BODIES[name]), []
+    for _ in range(15):
+        s.step()
+        sums.append(COMM.allreduce(np.concatenate([[s.r.sum()], s.r_t.sum(axis=0)])))
+    shared = np.array(sums)
+    alone = as_on_one_rank(shared)
     assert np.abs(alone).max() > 0
     assert shared == pytest.approx(alone, abs=1e-12 * np.abs(alone).max())
 
 
+@functools.cache
 def bar(elements, scheme=di.CDLagrangeSingular, courant=0.7):
     """The bar of Di Stasio et al. (2019) against its wall, to 3e-4 s.
 
@@ -202,11 +201,7 @@ def bar(elements, scheme=di.CDLagrangeSingular, courant=0.7):
 
 
 #: By elements: rms of (v - v0)/v0 after release, energy lost, rigid energy left, force on the plateau off by.
-TABLE = {
-    25: (0.0500, 6.12e-4, 0.9690, 4.4e-5),
-    50: (0.0267, 9.23e-4, 0.9773, 9.6e-6),
-    100: (0.0214, 1.02e-3, 0.9836, 2.2e-6),
-}
+TABLE = {25: (0.0500, 6.12e-4, 0.9690, 4.4e-5), 50: (0.0267, 9.23e-4, 0.9773, 9.6e-6)}
 
 
 @pytest.mark.mpi(turns=True)
@@ -415,12 +410,12 @@ def test_damping_of_the_mass_goes_with_it():
     s = damped(0.02, damping=rate)
     s.start(0.0, (0.3, -50.0))
     found = []
-    for _ in range(1000):
+    for _ in range(500):
         s.step()
         found.append((parallel.total(COMM, s.r.sum()), momentum(s)))
     forces, momenta = np.array(found).T
     flight = np.flatnonzero(forces)[0] if forces.any() else forces.size
-    assert 3 < flight < 1000 and np.isfinite(momenta).all()
+    assert 3 < flight < 500 and np.isfinite(momenta).all()
     ratios = momenta[1:flight] / momenta[: flight - 1]
     assert ratios == pytest.approx(1 - rate * s.dt, rel=1e-12)
     assert np.abs(momenta[-1]) < np.abs(momenta[0])
@@ -535,6 +530,6 @@ def test_runs_go_on_from_a_checkpoint(shared_path):
         s = falling(di.NeoHookean(1e6, 0.4), damping=3.0, obstacle=turning()[0])
         return s, s.v_start.copy()
 
-    whole = restarts.whole(made, 40)
+    whole = restarts.whole(made, 20)
     assert whole["r"].sum() > 0
-    assert restarts.difference(whole, restarts.kept(made, shared_path / "run", 40, 23)) < 1e-12
+    assert restarts.difference(whole, restarts.kept(made, shared_path / "run", 20, 12)) < 1e-12

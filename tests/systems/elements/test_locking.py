@@ -104,7 +104,16 @@ def test_forces_energies_and_tangents_are_those_of_a_dense_program(cell, state, 
     assert difference(body, tangent(body, u, x), reference.tangent(u, x)) < 1e-9
 
 
-@pytest.mark.parametrize("cell, state, law", CASES)
+@pytest.mark.parametrize(
+    "cell, state, law",
+    [
+        ("quadrilateral", "axisymmetric", "neo-Hookean"),
+        ("hexahedron", None, "isochoric neo-Hookean"),
+        ("triangle", "axisymmetric", "linear"),
+        ("triangle", "plane-strain", "isochoric neo-Hookean"),
+        ("tetrahedron", None, "Mooney-Rivlin"),
+    ],
+)
 def test_tangents_are_symmetric_and_the_differences_of_the_forces(cell, state, law):
     body = solid(cell, LAWS[law][0], state)
     u, x = smooth(body, 0.03)
@@ -158,23 +167,22 @@ def test_rigid_motions_cause_no_forces(cell, law):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("options", ["one", "two", "part"])
-@pytest.mark.parametrize("cell", WAYS)
-def test_any_number_of_ranks(cell, options):
+@pytest.mark.parametrize(
+    "cell, options", [*((cell, "two") for cell in WAYS), ("tetrahedron", "part"), ("quadrilateral", "part")]
+)
+def test_any_number_of_ranks(cell, options, as_on_one_rank):
     """Sums over the body; of a part some ranks have no cells."""
     laws = {"left": ISOCHORIC, "right": RUBBER}
-    given = {"one": {"law": RUBBER}, "two": {"law": laws}, "part": {"law": RUBBER, "cells": "right"}}[options]
-    found, steps = [], []
-    for comm in (COMM, MPI.COMM_SELF):
-        body = di.Solid(halves(bent_mesh(cell, comm=comm)), density=1.0, **given)
-        assert body.locking == WAYS[cell]
-        (u, x), n = smooth(body, 0.03), body.owned
-        f, t = forces(body, u)[:n], tangent(body, u, x)[:n]
-        sums = [body.stored_energy(u), f @ f, f @ x[:n], t @ t, t @ x[:n], t @ u[:n]]
-        found.append([parallel.total(comm, float(each)) for each in sums])
-        steps.append(body.critical_time_step())
-    assert found[0] == pytest.approx(found[1], rel=1e-10)
-    assert steps[0] == pytest.approx(steps[1], rel=1e-7)
+    given = {"two": {"law": laws}, "part": {"law": RUBBER, "cells": "right"}}[options]
+    body = di.Solid(halves(bent_mesh(cell)), density=1.0, **given)
+    assert body.locking == WAYS[cell]
+    (u, x), n = smooth(body, 0.03), body.owned
+    f, t = forces(body, u)[:n], tangent(body, u, x)[:n]
+    sums = [body.stored_energy(u), f @ f, f @ x[:n], t @ t, t @ x[:n], t @ u[:n]]
+    found = [parallel.total(COMM, float(each)) for each in sums]
+    true, step = as_on_one_rank([found, body.critical_time_step()])
+    assert found == pytest.approx(true, rel=1e-10)
+    assert body.critical_time_step() == pytest.approx(step, rel=1e-7)
 
 
 def test_pressures_jump_between_materials():
