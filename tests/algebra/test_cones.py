@@ -145,7 +145,7 @@ def sliding(system, scheme=di.MoreauJean, mu=0.3, e=0.4):
     )
     integrator = scheme(system, 0.05, 0.6, floor)
     integrator.start([0.1] + [0.0] * (dimension - 1), [-1.0, 2.0, 0.7][:dimension])
-    return di.simulate(integrator, t_end=5.0, progress=False)
+    return di.simulate(integrator, t_end=3.0, progress=False)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -188,7 +188,7 @@ def test_held_points_do_not_rub():
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@examples(20)
+@examples(12)
 @given(seed=st.integers(0, 10**6), tilt=st.floats(1e-7, 0.3), mu=st.floats(0.05, 1.0))
 def test_a_tangent_along_a_held_direction_where_the_normal_tilts(d, seed, tilt, mu):
     """Nodes at an axis under a deformed surface: their motion along the axis alone is in both rows."""
@@ -257,18 +257,18 @@ def in_corner(seed, faces, e, *, box=False):
 def test_a_node_in_the_corner_of_a_box(faces, mu, e):
     """With restitution H has rank 3 and w is not in its range: found in milliseconds, to round-off."""
     begun = time.process_time()
-    for seed in range(60):
+    for seed in range(30):
         H, b = in_corner(seed, faces, e, box=True)
         r = coulomb.solve(H, b, mu, 3)
         assert coulomb.residual(H, b, r, mu, 3) < 1e-11
-    assert time.process_time() - begun < 60 * 0.02
+    assert time.process_time() - begun < 30 * 0.02
 
 
 @pytest.mark.parametrize("faces", [2, 3])
 def test_a_corner_without_any_solution_is_refused_at_once(faces):
     """Faces that turn the node back at once, and friction that would not let it go from the other face."""
     begun, refused = time.process_time(), 0
-    for seed in range(40):
+    for seed in range(20):
         H, b = in_corner(seed, faces, 0.5)
         try:
             r = coulomb.solve(H, b, 3.0, 3)
@@ -276,8 +276,8 @@ def test_a_corner_without_any_solution_is_refused_at_once(faces):
             refused += "there may be no solution: lower friction or restitution" in str(error)
         else:
             assert coulomb.residual(H, b, r, 3.0, 3) < 1e-11
-    assert refused > 5
-    assert time.process_time() - begun < 40 * 0.05
+    assert refused > 2
+    assert time.process_time() - begun < 20 * 0.05
 
 
 def test_between_parallel_walls_and_on_a_floor():

@@ -115,7 +115,7 @@ def test_signorini_conditions(bar):
     assert bar.displacement(0.0, 0.0) == pytest.approx(bar.h0, abs=1e-13 * size)
 
 
-@examples(10)
+@examples(6)
 @given(BARS)
 def test_displacement_is_continuous(bar):
     """In time across all events, and in x across the fronts."""
@@ -147,13 +147,13 @@ def total_energy(bar, t):
     return total
 
 
-@examples(10)
+@examples(6)
 @given(BARS)
 def test_energy_is_conserved(bar):
-    found = [total_energy(bar, t) for t in np.random.default_rng(2).uniform(0, span(bar), 60)]
+    found = [total_energy(bar, t) for t in np.random.default_rng(2).uniform(0, span(bar), 30)]
     found = [e for e in found if e is not None]
     start = bar.rho * bar.length * (bar.v0**2 / 2 + bar.g0 * bar.h0)
-    assert len(found) > 40
+    assert len(found) > 20
     assert np.abs(np.array(found) - start).max() < 1e-8 * bar.rho * bar.length * scales(bar)[0] ** 2
 
 

@@ -16,16 +16,14 @@ numba = pytest.importorskip("numba")
 
 TERMS = di.EnergyBalance.state_names
 RUNS = [
-    ("bouncing-ball", "cd-lagrange", {}),
     ("bouncing-ball", "paoli-schatzman", {"restitution": 0.8}),
     ("bouncing-ball", "carpenter", {"restitution": 0.0}),
     ("bouncing-ball", "cd-lagrange", {"z0": 0.0, "restitution": 0.0, "touching": False}),
     ("van-der-pol", "cd-lagrange", {"t_end": 8.0, "h": 1e-2, "every": 101}),
     ("van-der-pol", "cd-lagrange", {"t_end": 8.0, "h": 1e-2, "wall": "none"}),
-    ("van-der-pol", "paoli-schatzman", {"t_end": 8.0, "h": 1e-2}),
     ("rotating-spring", "cd-lagrange", {}),
     ("rotating-spring", "cd-lagrange", {"friction": 0.2, "restitution": 0.0, "every": 7}),
-    ("discrete-arch", "cd-lagrange", {"restitution": 0.5, "t_end": 300.0}),
+    ("discrete-arch", "cd-lagrange", {"restitution": 0.5, "t_end": 150.0}),
     ("impacting-bar", "cd-lagrange", {}),
     ("impacting-bar", "carpenter", {}),
     ("impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2}),
@@ -33,8 +31,7 @@ RUNS = [
     ("bouncing-ball", "noh-bathe", {}),
     ("van-der-pol", "noh-bathe", {"t_end": 8.0, "h": 1e-2, "every": 101}),
     ("rotating-spring", "noh-bathe", {"friction": 0.2, "restitution": 0.0, "every": 7}),
-    ("discrete-arch", "noh-bathe", {"t_end": 300.0}),
-    ("impacting-bar", "noh-bathe", {}),
+    ("discrete-arch", "noh-bathe", {"t_end": 150.0}),
     ("impacting-bar", "noh-bathe", {"dimension": 3, "elements": 10, "lateral": 2}),
 ]
 
@@ -76,7 +73,7 @@ def test_a_run_goes_on_step_by_step_from_where_the_loop_ends():
             .integrator
         )
         di.simulate(integrator, t_end=3.0, progress=False, compiled=compiled)
-        again = di.simulate(integrator, t_end=5.0, progress=False, compiled=False)
+        again = di.simulate(integrator, t_end=3.5, progress=False, compiled=False)
         ends.append((integrator.n, integrator.t, integrator.u[0], integrator.v[0], again["kinetic"][-1]))
     assert ends[0] == ends[1]
 

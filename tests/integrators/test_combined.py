@@ -15,20 +15,11 @@ def make(scheme, **changes):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"courant": 1.5},
-        {},
-        {"mass": "lumped"},
-        {"restitution": 0.8},
-        {"forecast": 1.0},
-        SOLID,
-        {**SOLID, "mass": "lumped"},
-    ],
+    "changes", [{"courant": 1.5}, {"mass": "lumped", "restitution": 0.8}, {"forecast": 1.0}, SOLID]
 )
 def test_both_laws_hold_at_once(changes):
     """Penetration at round-off and Newton's law on every point that pushes, tau >= 0 only at the wall."""
-    problem = make("combined", **changes)
+    problem = make("combined", **{"elements": 60, **changes})
     s, contact = problem.integrator, problem.integrator.contact
     e, broken = changes.get("restitution", 0.0), []
     before = [contact.L(s.v)]
@@ -52,7 +43,7 @@ def test_both_laws_hold_at_once(changes):
 def test_tau_is_of_the_order_of_the_step():
     largest = []
     for courant in (0.7, 0.35):
-        problem = make("combined", courant=courant)
+        problem = make("combined", courant=courant, elements=60)
         result = di.simulate(problem.integrator, t_end=1e-4, progress=False)
         largest.append(result["tau"].max() / problem.integrator.dt)
     assert max(largest) < 5.0 and min(largest) > 0.01
@@ -117,7 +108,9 @@ def test_exact_contact_with_the_trapezoidal_rule_is_unstable_in_impacts():
     for scheme in ("dep-4.1", "carpenter-implicit", "dep-4.4"):
         energies = []
         for courant in (2.0, 0.5):
-            run = di.simulate(make(scheme, courant=courant).integrator, t_end=1.5e-4, progress=False)
+            run = di.simulate(
+                make(scheme, courant=courant, elements=60).integrator, t_end=1.5e-4, progress=False
+            )
             energies.append((run["kinetic"] + run["internal"]).max() / run["kinetic"][0])
         most[scheme] = energies
     assert most["dep-4.1"] == pytest.approx(most["carpenter-implicit"], rel=1e-9)

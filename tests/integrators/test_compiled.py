@@ -240,7 +240,7 @@ def test_without_one_there_is_no_loop(what):
         run(True, **options)
 
 
-@pytest.mark.parametrize("what", ["obstacle", "balance", "step"])
+@pytest.mark.parametrize("what", ["obstacle", "balance"])
 def test_by_default_its_steps_are_made_one_by_one(what):
     """In a run that is long enough for a compiled loop."""
     options, _ = REFUSED[what]
@@ -345,10 +345,10 @@ def test_a_hati_with_other_parts_does_not(kind, balance, reason):
 
     with pytest.raises(ValueError, match=f"no compiled loop for this run: {reason}"):
         run(True)
-    (plain, _), (by_default, follow) = run(False), run(None, 500)
+    (plain, _), (by_default, follow) = run(False), run(None, 300)
     for name in ("u", "v", "r", *TERMS):
         np.testing.assert_array_equal(by_default[name][:101], plain[name], err_msg=name)
-    assert not follow or follow[0].seen == 4 * 500
+    assert not follow or follow[0].seen == 4 * 300
 
 
 class Delegating:

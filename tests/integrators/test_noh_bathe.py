@@ -113,8 +113,7 @@ def test_several_faces_uneven_masses_and_several_contacts_agree_with_the_dense_p
     assert np.any((run["r"][:, :4:2] > 0) & (run["r"][:, 1:4:2] > 0))  # both faces at once
 
 
-@pytest.mark.parametrize("mu", [None, 0.35])
-@pytest.mark.parametrize("rates", [False, True])
+@pytest.mark.parametrize("mu, rates", [(None, True), (0.35, True), (0.35, False)])
 def test_a_floor_that_heaves_and_shakes_agrees_with_the_dense_program(mu, rates):
     """Points follow its acceleration, within what differences in time can tell of that."""
     system, force = points()
@@ -133,7 +132,7 @@ def test_a_floor_that_heaves_and_shakes_agrees_with_the_dense_program(mu, rates)
     ]
     contact = di.ObstacleContact(system, PAIRS, moving, friction=mu or 0.0)
     # Without rates velocities are differences over 1e-8 s, themselves known to 1e-8.
-    run, _ = compare(system, force, contact, held, h=2e-3, steps=120, within=1e-9 if rates else 1e-6)
+    run, _ = compare(system, force, contact, held, h=2e-3, steps=80, within=1e-9 if rates else 1e-6)
     assert (run["r"] > 0).sum() > 30
 
 
@@ -157,7 +156,7 @@ def test_a_table_that_turns_agrees_with_the_dense_program():
 
     held = [on(moving, k, 0.0, 0.5, velocity=velocity, acceleration=acceleration) for k in PAIRS]
     contact = di.ObstacleContact(system, PAIRS, moving, friction=0.5)
-    compare(system, force, contact, held, h=2e-3, steps=100, within=1e-8)
+    compare(system, force, contact, held, h=2e-3, steps=60, within=1e-8)
 
 
 def test_a_square_that_tumbles_with_friction_agrees_with_the_dense_program():
@@ -182,7 +181,7 @@ def test_a_square_that_tumbles_with_friction_agrees_with_the_dense_program():
     u, v = [0.0, 0.113, 0.1], [1.0, -0.5, -2.0]  # two corners that stick have impulses of many shares
     held = [corner(k) for k in range(4)]
     run, _ = compare(
-        square, force, contact, held, h=1e-3, steps=50, u=u, v=v, masses=square.mass, unique=False
+        square, force, contact, held, h=1e-3, steps=25, u=u, v=v, masses=square.mass, unique=False
     )
     assert run["r"].max() > 0
 
@@ -229,7 +228,7 @@ def test_the_damping_sits_near_the_limit(part, rms):
     assert np.sqrt(np.mean((v[flight] / 5.0 + 1) ** 2)) == pytest.approx(rms, rel=0.03)
 
 
-@pytest.mark.parametrize("e", [0.0, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_a_ball_gains_no_energy_and_flies_on_parabolas(e):
     ball = di.PointMasses(1.0, load=[-9.81])
     s = di.NohBathe(ball, 2e-3, di.DofBound(ball, 0, lower=0.0, restitution=e))

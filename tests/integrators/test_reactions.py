@@ -88,13 +88,15 @@ def scale(result):
 @pytest.mark.mpi
 @pytest.mark.parametrize(
     ("make", "scheme"),
-    [(make, scheme) for make in (on_belt, on_belt_at_wall, tied) for scheme in SCHEMES]
+    [(on_belt, scheme) for scheme in SCHEMES]
+    + [(on_belt_at_wall, scheme) for scheme in (di.CDLagrange, di.MoreauJean)]
+    + [(tied, scheme) for scheme in (di.NohBathe, di.GeneralizedAlpha)]
     + [(of_pairs, scheme) for scheme in SCHEMES[:2]],
 )
 def test_a_tool_gives_the_momentum_and_its_balance_closes(make, scheme):
     """A tool whose contact nodes are moved themselves bears friction: mu m g, and works with it."""
     solid, contact, others = make()
-    steps = 40 if make is on_belt else 15
+    steps = 20 if make is on_belt else 8
     v0 = solid.rigid_velocity((1.0, 0.0)) if make is tied else None
     result, given, gained = run(scheme, solid, contact, steps, v0)
     assert np.abs(result["residual"]).max() < 1e-11 * scale(result)
@@ -164,11 +166,11 @@ def test_what_is_held_at_rest_bears_the_loads_of_its_own_nodes_too(scheme):
     """A block of 20 kg on a foot that does not move: its weight, and a traction on the foot itself."""
     mesh = di.named(block([0.0, 0.0], [0.2, 0.1], (2, 1)), foot=lambda x: np.isclose(x[1], 0.0))
     held = {"foot": {0: lambda t: 0.0, 1: lambda t: 0.0}}
-    loads = {"gravity": (0.0, -10.0), "traction": {"foot": (0.0, -50.0)}, "damping": 100.0}
+    loads = {"gravity": (0.0, -10.0), "traction": {"foot": (0.0, -50.0)}, "damping": 400.0}
     solid = di.Solid(mesh, law=di.NeoHookean(1e6, 0.3), density=1000.0, prescribed=held, **loads)
     part = 0.5 if scheme in (di.CDLagrange, di.NohBathe) else 1.0
     s = scheme(solid, part * solid.critical_time_step())
     s.start(0.0, 0.0)
-    di.simulate(s, t_end=0.4, progress=False)
+    di.simulate(s, t_end=0.1, progress=False)
     upward = s.reactions()[solid.prescribed.dofs % 2 == 1].sum()
     assert upward == pytest.approx(WEIGHT + 50.0 * 0.2, rel=1e-6)

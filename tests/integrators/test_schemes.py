@@ -27,7 +27,7 @@ def ball(e=0.8, h=1e-2, scheme=di.CDLagrange, height=1.0, speed=0.0, **options):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("e", [0.0, 0.3, 0.8, 1.0])
 def test_ball_balance_impulse_and_law(scheme, e):
-    integrator = ball(e, scheme=scheme)
+    integrator = ball(e, scheme=scheme, height=0.25)
     speeds = [np.array(integrator.v)]
     hits = []
 
@@ -38,12 +38,12 @@ def test_ball_balance_impulse_and_law(scheme, e):
             hits.append(after + e * before)
         assert r >= 0
 
-    result = di.simulate(integrator, t_end=5.0, observers=[integrator.balance(), law], progress=False)
-    start = 1.0 * GRAVITY
+    result = di.simulate(integrator, t_end=2.0, observers=[integrator.balance(), law], progress=False)
+    start = 0.25 * GRAVITY
     assert np.abs(result["residual"]).max() < 1e-12 * start
     assert len(hits) > 3 and np.abs(hits).max() < 1e-13
     momentum = speeds[-1][0] - speeds[0][0]
-    assert result["r"][1:].sum() == pytest.approx(momentum + GRAVITY * 5.0, rel=1e-12)
+    assert result["r"][1:].sum() == pytest.approx(momentum + GRAVITY * 2.0, rel=1e-12)
     if e == 1.0 and scheme is di.MoreauJean:
         assert np.abs(result["contact"]).max() < 1e-12 * start
 

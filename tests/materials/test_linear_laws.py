@@ -44,7 +44,7 @@ def heated(mesh, *, linear, stress=False, scale=1.0, **options):
     return body
 
 
-def run_of(make, body, steps=20, **options):
+def run_of(make, body, steps=15, **options):
     floor = di.RigidContact(body, "bottom", di.Plane((0.0, -0.005), (0.0, 1.0)))
     scheme = make(body, 2e-3, contact=floor)
     scheme.start(0.0, (0.0, -0.1))

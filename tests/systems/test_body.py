@@ -319,8 +319,7 @@ def test_compiled_loop_refuses_prescribed_motion():
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", ["damping", "prescribed", "traction"])
-@pytest.mark.parametrize("theta", [0.5, 0.8])
+@pytest.mark.parametrize("name, theta", [("damping", 0.5), ("prescribed", 0.8), ("traction", 0.5)])
 def test_the_theta_method_takes_unsteady_bodies(name, theta):
     """Its balance closes with damping, prescribed motion and loads in time, and on nothing else."""
     body = solid(bar(), **SETTINGS[name])

@@ -68,10 +68,8 @@ def alone(mesh, k, **options):
 CASES = [
     ("triangle", 2, NEO, {}),
     ("triangle", 1, RUBBER, {}),
-    ("triangle", 1, SOFT, {"hypothesis": "axisymmetric"}),
     ("quadrilateral", 1, RUBBER, {}),
     ("quadrilateral", 2, SOFT, {"hypothesis": "axisymmetric"}),
-    ("tetrahedron", 1, RUBBER, {}),
     ("interval", 3, SOFT, {}),
     ("hexahedron", 1, RUBBER, {}),
 ]
@@ -103,7 +101,7 @@ def test_cells_above_the_limit_get_mass_and_the_body_the_step(cell, degree, law,
     assert body.critical_time_step() >= dt * (1 - 1e-9)
 
 
-@examples(9)
+@examples(6)
 @given(
     cell=st.sampled_from(["triangle", "quadrilateral", "tetrahedron"]),
     law=st.sampled_from([SOFT, NEO, di.NeoHookean(1.0, 0.49, isochoric=True)]),

@@ -69,21 +69,20 @@ def test_momenta_and_balance_are_kept_over_many_steps(name):
 @pytest.mark.parametrize("name", HARDENING)
 def test_internal_work_is_elastic_energy_and_plastic_work(name):
     gaps = []
-    for courant in (0.1, 0.05, 0.025):
+    for courant in (0.1, 0.025):
         s, v = tumbling(HARDENING[name], courant)
         s.start(0.0, v)
         result = di.simulate(s, t_end=round(12 / courant) * s.dt, progress=False)
         work = result["internal_work"][-1]
         gaps.append(abs(work - result["internal"][-1] - result["plastic_work"][-1]) / work)
-    assert gaps[0] < 0.01 and gaps[0] > 10 * gaps[2]  # points begin to yield at any time of a step
+    assert gaps[0] < 0.01 and gaps[0] > 10 * gaps[1]  # points begin to yield at any time of a step
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", HARDENING)
-def test_noh_bathe_follows_the_history_in_both_substeps(name):
+def test_noh_bathe_follows_the_history_in_both_substeps():
     found = []
     for scheme, courant in ((di.CDLagrange, 0.0125), *((di.NohBathe, c) for c in (0.4, 0.2, 0.1))):
-        s, v = tumbling(HARDENING[name], courant, scheme=scheme)
+        s, v = tumbling(HARDENING["heat"], courant, scheme=scheme)
         s.start(0.0, v)
         result = di.simulate(s, t_end=round(6 / courant) * s.dt, progress=False)
         scale = np.abs(result["kinetic"]).max()
@@ -107,10 +106,9 @@ def test_a_run_goes_on_in_the_middle_of_flow(name, tmp_path):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", HARDENING)
-def test_a_run_with_steps_that_follow_goes_on(name, shared_path):
+def test_a_run_with_steps_that_follow_goes_on(shared_path):
     def adapted(**options):
-        s, v = tumbling(HARDENING[name], 0.8)
+        s, v = tumbling(HARDENING["heat"], 0.8)
         if "restart" not in options:
             s.start(0.0, v)
         control = di.StepControl(every=20, safety=0.6)

@@ -452,7 +452,7 @@ def test_a_square_rests_on_two_corners_on_a_slope(scheme):
     contact = RigidBodyContact(body, Plane((0, 0), (-s, c)), friction=0.5, gap_tolerance=1e-10)
     integrator = scheme(body, 1e-3, contact=contact)
     integrator.start([-0.1 * s, 0.1 * c, slope], np.zeros(3))
-    result = simulate(integrator, t_end=0.1, progress=False)
+    result = simulate(integrator, t_end=0.04, progress=False)
     assert np.max(np.abs(result["v_t"])) < 1e-11
     r = result["r"][-1]
     weight = body.mass[0] * 10.0 * 1e-3
