@@ -16,14 +16,13 @@ from .... import mesh, parallel
 from ....algebra.operators import SparseRows
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
-from ....integrators import CDLagrange, Integrator, Option, Scheme, find_scheme
+from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.hati import HATI
 from ....materials import LinearElastic
 from ....output.observer import ObserverLike
 from ....output.result import Result
-from ....simulation.loop import simulate
 from ....systems.solid import Solid
-from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law, defaults
 from ...convergence import norm35
 from ...run_log import RunLog
 from ...verdict import Verdict
@@ -107,11 +106,8 @@ def reference_errors(result: Result, integrator: Integrator, p: Values) -> dict[
     """Errors (94) of the tip against the undivided explicit bar, if it moves and is stable. Collective."""
     if p["courant"] > 1 + 1e-6:
         return dict.fromkeys(ERRORS)
-    setup = SplitBar().build(p)
-    explicit, end = CDLagrange(setup.body, p["h"], contact=setup.contact), result.steps * p["h"]
-    explicit.start(0.0, -p["v0"])
-    record, every = SplitBar().record(explicit, setup, p), integrator.substeps
-    true = simulate(explicit, t_end=end, record=record, energies=False, every=every, progress=False)
+    whole, end = SplitBar().make("cd-lagrange", {**defaults(EXPLICIT.parameters), **p}), result.steps * p["h"]
+    true = whole.simulate([], t_end=end, energies=False, every=integrator.substeps)
     if not true["u"][:, 0].any():
         return dict.fromkeys(ERRORS)
     at = np.rint(result["t"] / integrator.dt).astype(np.intp)
