@@ -164,7 +164,7 @@ def test_units():
 
 @pytest.fixture(scope="module")
 def run():
-    return di.simulate(falling(friction=0.3, gravity=(0, 0, -9.81)), t_end=0.06)
+    return di.simulate(falling(friction=0.3, gravity=(0, 0, -9.81)), t_end=0.04)
 
 
 @pytest.fixture
