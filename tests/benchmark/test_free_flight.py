@@ -63,7 +63,7 @@ def test_the_trapezoidal_rule_does_not_keep_the_spin():
     dimension=st.sampled_from([2, 3]),
     courant=st.floats(0.05, 0.7),
 )
-@examples(8)
+@examples(5)
 def test_momenta_stay_whatever_the_motion(spin, sign, v0, nu, dimension, courant):
     _, results, _ = run(
         steps=150, spin=sign * spin, v0=v0, nu=nu, dimension=dimension, courant=courant, elements=4
@@ -75,7 +75,7 @@ def test_momenta_stay_whatever_the_motion(spin, sign, v0, nu, dimension, courant
 
 
 @given(scale=st.floats(-2.0, 2.0).map(lambda x: 10.0**x))
-@examples(4)
+@examples(3)
 def test_the_flight_has_no_scale(scale):
     """Length and time scaled alike, or stiffness and density, change no ratio."""
     first = run(steps=100)[1]

@@ -24,7 +24,7 @@ SPHERES = st.builds(
 
 
 parameters = functools.partial(cases.values, "hertz-sphere")
-run = functools.partial(cases.run, "hertz-sphere")
+run = functools.cache(functools.partial(cases.run, "hertz-sphere"))
 
 
 def deviation(results):
@@ -83,10 +83,10 @@ def test_duration_is_johnsons_constant():
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
     """Peak, duration and the whole course of the force; all momentum comes back."""
-    problem, result, results, verdicts = run(scheme)
+    _, result, results, verdicts = run(scheme, resolution=4, v0=0.2)
     assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
     assert abs(deviation(results)) < 0.015
-    hertz = case.exact(parameters())
+    hertz = case.exact(parameters(v0=0.2))
     assert results["peak_force_hertz"] == hertz.peak_force
     assert results["contact_phases"] == 1
     assert results["rebound_velocity"] == pytest.approx(hertz.v0, rel=1e-3)
@@ -97,31 +97,31 @@ def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
 
 
 def test_a_quarter_of_a_sphere_is_hertz_within_6_percent():
-    problem, _, results, verdicts = run(geometry="3d", resolution=4, v0=0.3)
+    problem, _, results, verdicts = run(geometry="3d", resolution=3, v0=1.0)
     assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
     assert problem.dofs < 60_000
-    assert results["impulse_sum"] == pytest.approx(2 * case.exact(parameters()).mass * 0.3, rel=5e-3)
+    assert results["impulse_sum"] == pytest.approx(2 * case.exact(parameters()).mass * 1.0, rel=5e-3)
 
 
 def test_faster_impacts_deviate_more():
     """The contact is less and less small against the sphere."""
-    found = [deviation(run(resolution=4, v0=v0).results) for v0 in (0.3, 1.0, 3.0)]
+    found = [deviation(run("cd-lagrange", resolution=4, v0=v0).results) for v0 in (0.2, 1.0, 3.0)]
     assert 0 < found[0] < found[1] < found[2] < 0.05
 
 
 def test_the_run_at_1_meter_per_second_is_reported():
-    study = run(resolution=2, geometry="3d", v0=0.5).problem.study()
+    study = cases.made("hertz-sphere", resolution=2, v0=0.5).study()
     assert len(study) == 2 and all("at 1 m/s" in v.words for v in study)
-    results = run(resolution=2, geometry="3d", v0=1.0).results
+    results = run(resolution=2, v0=1.0).results
     assert study[0].measured == pytest.approx(1 + deviation(results), rel=1e-9)
     assert cases.made("hertz-sphere", resolution=2, v0=1.0).study() == []
 
 
-@pytest.mark.parametrize("nu", [0.0, 0.2, 0.4])
+@pytest.mark.parametrize("nu", [0.0, 0.4])
 def test_results_follow_poissons_ratio(nu):
-    _, _, results, verdicts = run(resolution=4, v0=0.3, nu=nu)
+    _, _, results, verdicts = run(resolution=4, v0=1.0, nu=nu)
     assert all(v.reproduced for v in verdicts), verdicts
-    assert results["peak_force_hertz"] == case.exact(parameters(v0=0.3, nu=nu)).peak_force
+    assert results["peak_force_hertz"] == case.exact(parameters(v0=1.0, nu=nu)).peak_force
 
 
 @pytest.mark.parametrize("R, E, rho, v0", [(2.0, 1.0, 1.0, 1.0), (1.0, 4.0, 0.25, 4.0), (0.5, 4.0, 4.0, 1.0)])
@@ -145,8 +145,9 @@ def test_the_peak_is_that_of_the_moving_mean():
     assert results["peak_force"] < result["r"].sum(axis=1).max() / results["h"]
 
 
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
-@pytest.mark.parametrize("geometry, share", [("axisymmetric", 1), ("3d", 4)])
+@pytest.mark.parametrize(
+    "scheme, geometry, share", [("moreau-jean", "axisymmetric", 1), ("cd-lagrange", "3d", 4)]
+)
 def test_mass_momentum_and_balance_are_those_of_the_sphere(scheme, geometry, share):
     changes = {"geometry": geometry, "resolution": 1, "v0": 5.0}
     p = parameters(scheme, **changes)
@@ -166,8 +167,7 @@ def test_no_verdict_on_an_impact_that_is_not_over():
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    "scheme, geometry, t_end",
-    [("cd-lagrange", "axisymmetric", 8e-6), ("cd-lagrange", "3d", 8e-6), ("moreau-jean", "3d", 8e-6)],
+    "scheme, geometry, t_end", [("cd-lagrange", "axisymmetric", 8e-6), ("moreau-jean", "3d", 4e-6)]
 )
 def test_ranks_agree(scheme, geometry, t_end, as_on_one_rank):
     _, result, results, _ = run(scheme, geometry=geometry, resolution=1, v0=5.0, t_end=t_end, every=20)

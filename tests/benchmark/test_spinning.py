@@ -42,7 +42,7 @@ def test_the_default_run(name):
     e=st.sampled_from([0.0, 0.5, 1.0]),
 )
 @example(vx=0.0, vy=-4.0, spin=1.0, mu=0.0, e=0.0)  # in balance before the impact: Newton must leave that
-@examples(6)
+@examples(3)
 def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
     motion = {"vx0": vx, "vy0": vy, "spin0": spin}
     _, results, verdicts = run("disc", scheme, **motion, friction=mu, restitution=e, gap=0.002)
@@ -54,7 +54,7 @@ def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
 @given(
     speed=st.floats(1.0, 6.0), angle=st.floats(-3.2, 3.2), spin=st.floats(-60.0, 60.0), e=st.floats(0.0, 1.0)
 )
-@examples(4)
+@examples(3)
 def test_momenta_of_the_ring(speed, angle, spin, e):
     motion = {"vx0": speed * np.cos(angle), "vy0": speed * np.sin(angle), "spin0": spin}
     _, results, verdicts = run("ring", **motion, restitution=e)

@@ -49,10 +49,12 @@ def test_the_mode_is_a_free_vibration_of_the_block(side, nu, rho, place):
     assert mu * laplacian == pytest.approx(expected, abs=1e-5 * mu * k**2)
 
 
-@pytest.mark.parametrize("scheme, degree", [("cd-lagrange", 1), ("moreau-jean", 2), ("cd-lagrange", 3)])
-def test_the_default_run(scheme, degree):
-    """The others are claims."""
-    _, result, results, verdicts = run(scheme, degree=degree)
+@pytest.mark.parametrize(
+    "scheme, degree, elements", [("moreau-jean", 1, 8), ("cd-lagrange", 2, 12), ("cd-lagrange", 3, 6)]
+)
+def test_orders_of_the_elements(scheme, degree, elements):
+    """On the default meshes they are claims."""
+    _, result, results, verdicts = run(scheme, degree=degree, elements=elements)
     assert len(verdicts) == 4 and all(v.reproduced for v in verdicts), verdicts
     assert results["order_space"] == pytest.approx(degree + 1, abs=0.2)
     assert results["order_time"] == pytest.approx(2.0, abs=0.02)
@@ -61,7 +63,7 @@ def test_the_default_run(scheme, degree):
 
 @pytest.mark.parametrize("courant", [0.1, 0.99])
 def test_any_explicit_step(courant):
-    verdicts = run(degree=3, elements=6, courant=courant).verdicts
+    verdicts = run(degree=3, elements=4, courant=courant).verdicts
     assert all(v.reproduced for v in verdicts), verdicts
 
 
@@ -119,7 +121,7 @@ def test_without_lateral_strain_space_is_the_plane():
 
 
 def test_hexahedra():
-    _, _, results, verdicts = run(degree=1, dimension=3)
+    _, _, results, verdicts = run(degree=1, dimension=3, elements=6)
     assert all(v.reproduced for v in verdicts), verdicts
 
 
