@@ -92,17 +92,17 @@ def test_elastic_ball_never_rests_and_a_lying_one_always_does():
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", pytest.param("moreau-jean", marks=pytest.mark.slow)])
 def test_elastic_ball_keeps_its_height(scheme):
-    """1000 s at the step of the paper, every step checked."""
+    """100 s at the step of the paper, every step checked."""
     integrator = case.Ball().make(scheme, parameters(scheme, restitution=1.0)).integrator
     top, tops, seen = 0.0, [], 0
-    for _ in range(100_000):
+    for _ in range(10_000):
         integrator.step()
         if integrator.r[0] > 0:
             tops.append(top)
             seen, top = seen + 1, 0.0
         else:
             top = max(top, integrator.u[0])
-    assert seen > 1000
+    assert seen > 100
     # The first flight begins at its top, which is no step of the loop.
     assert np.abs(np.array(tops[1:]) - 1.0).max() < 1e-11
 

@@ -188,7 +188,7 @@ def fine_steps(problem, ratio, steps):
     return (np.array(column) for column in zip(*rows))
 
 
-@pytest.mark.parametrize("ratio, partition", [(1, "small"), (10, "small"), (40, "paper")])
+@pytest.mark.parametrize("ratio, partition", [(1, "small"), (40, "paper")])
 def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
     """With equal steps the history has them all; else a loop over steps sees them."""
     problem, result, results, _ = strong("hati", record, ratio=ratio, partition=partition)

@@ -33,9 +33,9 @@ def test_central_differences_keep_the_angular_momentum(t_end):
     assert len(verdicts) == 3 and all(v.reproduced for v in verdicts.values())
 
 
-@pytest.mark.parametrize("e", [1.0, 0.0])
-def test_coupled_moreau_jean_keeps_an_invariant_of_its_own(e):
-    result, results, verdicts = run("moreau-jean", ("restitution", e))
+@pytest.mark.parametrize("changed", [(), (("restitution", 0.0), ("t_end", 20.0))], ids=["elastic", "e = 0"])
+def test_coupled_moreau_jean_keeps_an_invariant_of_its_own(changed):
+    result, results, verdicts = run("moreau-jean", *changed)
     size = np.linalg.norm(result["u"], axis=1)
     a = -10.0 * (1 - 1 / size)[:, None] * result["u"]
     invariant = cross(result["u"], result["v"]) + 0.1**2 / 4 * cross(result["v"], a)
@@ -72,7 +72,7 @@ def test_the_verdict_turns_with_a_scheme_that_lacks_the_property(scheme, other):
     assert len(kept) == 1 and not kept[0].reproduced and kept[0].measured > 1e-3
 
 
-@pytest.mark.parametrize("h, t_end", [(0.1, 100.0), (0.02, 20.0)])
+@pytest.mark.parametrize("h, t_end", [(0.1, 100.0), (0.02, 10.0)])
 @pytest.mark.parametrize("scheme", VELOCITY_LEVEL)
 def test_friction_takes_angular_momentum_and_nothing_else_does(scheme, h, t_end):
     result, results, verdicts = run(scheme, *RUBS, ("h", h), ("t_end", t_end))
@@ -94,7 +94,7 @@ def test_friction_takes_angular_momentum_and_nothing_else_does(scheme, h, t_end)
 
 @pytest.mark.parametrize("scheme", VELOCITY_LEVEL)
 def test_friction_over_five_seconds(scheme):
-    coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.01, 0.0025))
+    coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.012, 0.003))
     # Both schemes go to the same motion as h does to 0 (the reference of Figs. 17 and 18).
     reference = run("cd-lagrange", *RUBS, ("t_end", 5.0), ("h", 0.0005))[0]
     errors = [
@@ -112,7 +112,7 @@ def test_the_verdicts_on_friction_turn():
     good, smooth = run("cd-lagrange", *RUBS)[1], run("cd-lagrange")[1]
     short = run("cd-lagrange", *RUBS, ("t_end", 0.5))[1]
     # theta = 0.6 keeps no momentum between the impacts.
-    damped = run("moreau-jean", *RUBS, ("theta", 0.6))[1]
+    damped = run("moreau-jean", *RUBS, ("theta", 0.6), ("t_end", 20.0))[1]
     for change in (
         {"momentum_loss": smooth["momentum_loss"]},
         {"invariant_late_drift": short["momentum_drift"]},

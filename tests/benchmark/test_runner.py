@@ -434,19 +434,6 @@ def test_bad_command(arguments, capfd):
 # -- as processes
 
 
-@pytest.mark.parametrize(
-    "arguments, status, text",
-    [
-        ([*RUN, *SMALL, "--out", "out"], 0, ""),
-        ([*bar("courant=1.2"), "--allow-unstable", "--out", "out"], 3, "smaller time step"),
-    ],
-)
-def test_exit_status(arguments, status, text, launch, tmp_path):
-    done = launch(["-m", "dolfinx_impact.benchmark", *arguments], cwd=tmp_path)
-    assert done.returncode == status and text in done.stderr and "Traceback" not in done.stderr
-    assert files(tmp_path) == (["history.npz", "summary.json"] if "out" in arguments and status == 0 else [])
-
-
 def several(commands):
     """Body of a script: runs the commands, and says the exit status of each on every rank."""
     from mpi4py import MPI
@@ -459,7 +446,7 @@ def several(commands):
             print(found, flush=True)
 
 
-def test_errors_on_three_ranks_come_once_and_end_the_job(launch, tmp_path):
+def test_errors_on_several_ranks_come_once_and_end_the_job(launch, tmp_path):
     """None hangs, and the exit status of the last command is that of the job."""
     names = [
         "unknown case",
@@ -475,9 +462,9 @@ def test_errors_on_three_ranks_come_once_and_end_the_job(launch, tmp_path):
     last = ["dolfinx_impact.benchmark", *bar("rho=-1"), "--out", "out"]
     script = f"{inspect.getsource(several)}\nseveral({commands!r})\n"
     script += f"import runpy, sys\nsys.argv = {last!r}\nrunpy.run_module({last[0]!r}, run_name='__main__')"
-    done = launch(["-c", script], ranks=3, cwd=tmp_path)
+    done = launch(["-c", script], ranks=2, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
-    assert done.stdout.splitlines() == ["[2, 2, 2]"] * len(names) + ["[3, 3, 3]"]
+    assert done.stdout.splitlines() == ["[2, 2]"] * len(names) + ["[3, 3]"]
     errors = [line for line in done.stderr.splitlines() if "error: " in line]
     assert len(errors) == len(commands) + 1 and "Traceback" not in done.stderr, done.stderr
     assert files(tmp_path) == []
@@ -520,7 +507,7 @@ def test_bar_at_the_wall_from_the_start(shared_path):
     """gap = 0: the start takes the impulse of H/2; with v0 = 0 nothing happens at all."""
     for speed, pushed in ((5.0, True), (0.0, False)):
         out = shared_path / str(speed)
-        settings = ["--set", "gap=0", f"v0={speed}"]
+        settings = ["--set", "elements=10", "gap=0", f"v0={speed}"]
         assert command_line.main(["run", "impacting-bar", "cd-lagrange", *settings, "--out", str(out)]) == 0
         WORLD.barrier()
         with np.load(out / "history.npz") as history:

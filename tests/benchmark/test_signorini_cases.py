@@ -20,6 +20,12 @@ SHORT = {"elements": 40, "t_end": 6.0}  # a period of the bounces
 run = functools.cache(cases.run)
 
 
+def coarse(name, scheme):
+    """Settings of a fifth of the elements and of the steps; impacts fall on a step too."""
+    courant = 0.75 if SCHEMES[scheme].explicit else 1.5
+    return {"elements": 20, "courant": courant, "t_end": 2 if name == IMPACT else 6}
+
+
 def judged(problem, result, results):
     """Verdicts on numbers as those of a run."""
     p = problem
@@ -105,7 +111,8 @@ def test_impact_against_the_exact_solution(scheme):
     assert found["error_u"] == pytest.approx(error, rel=1e-10) and error < 0.03
 
 
-@pytest.mark.parametrize("scheme", SOME)
+# Claims of Doyen et al. decide on the bounces of all schemes.
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean", "carpenter"])
 def test_bounces_against_the_exact_solution(scheme):
     _, history, found, verdicts = run(BOUNCES, scheme)
     h = found["h"]
@@ -128,10 +135,9 @@ def test_bounces_against_the_exact_solution(scheme):
 @pytest.mark.parametrize("scheme", SOME)
 def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
     """Energy at first order, the force faster; the displacement, late by a spread front, slower."""
-    courant = 0.75 if SCHEMES[scheme].explicit else 1.5
-    settings = {"courant": courant, "t_end": 2 if name == IMPACT else 6}
-    coarse, fine = (run(name, scheme, elements=n, **settings).results for n in (40, 160))
-    ratio = {key: coarse[key] / fine[key] for key in ("error_u", "force_oscillation", "energy_change_1")}
+    settings = coarse(name, scheme)
+    few, many = (run(name, scheme, **{**settings, "elements": n}).results for n in (20, 80))
+    ratio = {key: few[key] / many[key] for key in ("error_u", "force_oscillation", "energy_change_1")}
     assert ratio["error_u"] > 4**0.5 and ratio["energy_change_1"] > 4**0.8
     assert ratio["force_oscillation"] > 4
 
@@ -140,7 +146,7 @@ def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
 @pytest.mark.parametrize("scheme", SOME)
 def test_a_start_a_little_off_changes_no_number(name, scheme):
     """Impacts fall on a step: rounding there must not decide."""
-    settings = SHORT if name == BOUNCES else {}
+    settings = coarse(name, scheme)
     reference = run(name, scheme, **settings).results
     scales = {
         "penetration_max": 10 * reference["h"],
@@ -164,7 +170,7 @@ def test_a_start_a_little_off_changes_no_number(name, scheme):
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "combined"])
 def test_numbers_do_not_depend_on_what_is_sampled(scheme):
-    every, some = (run(BOUNCES, scheme, **SHORT, every=n).results for n in (1, 7))
+    every, some = (run(BOUNCES, scheme, **coarse(BOUNCES, scheme), every=n).results for n in (1, 7))
     assert some == every
 
 
@@ -226,9 +232,9 @@ def test_verdicts_turn(changed, words):
 
 @pytest.mark.parametrize("scheme", ["carpenter", "paoli-schatzman", "combined", "carpenter-implicit"])
 def test_position_level_never_penetrates(scheme):
-    _, history, found, verdicts = run(BOUNCES, scheme, **SHORT)
+    _, history, found, verdicts = run(BOUNCES, scheme, **coarse(BOUNCES, scheme))
     assert [v.reproduced for v in verdicts if "penetrates" in v.words] == [True]
-    problem = cases.made(BOUNCES, scheme, **SHORT)
+    problem = cases.made(BOUNCES, scheme, **coarse(BOUNCES, scheme))
     deep = {**found, "penetration_max": 1e-10}
     assert judged(problem, history, deep)[-1].reproduced is False
 

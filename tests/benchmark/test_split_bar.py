@@ -18,6 +18,8 @@ RHO, E, LENGTH, AREA, SPEED = 7847.0, 2.1e11, 0.254, 0.645e-3, np.sqrt(2.1e11 / 
 MASS, ENERGY = RHO * LENGTH * AREA, RHO * LENGTH * AREA * 12.5
 TRANSIT = LENGTH / 40 / SPEED
 RATIOS, COURANTS = (1, 2, 10, 100), (0.8, 0.08)
+#: Runs until the pulse of 1 ms is over.
+PULSE = {"courant": 0.13, "t_end": 1.1e-3}
 
 
 def values(scheme="hati", **changes):
@@ -106,7 +108,7 @@ def test_errors_fall_and_the_interface_takes_less_as_the_ratio_falls(courant):
     assert np.all(np.diff(losses) > 0)
 
 
-@pytest.mark.parametrize("changes", [{}, {"courant": 0.08}, {"load": "pulse"}, {"explicit_elements": 20}])
+@pytest.mark.parametrize("changes", [{}, {"load": "pulse"}, {"explicit_elements": 20}])
 def test_study_of_ratios(changes):
     study = cases.made("split-bar", "hati", **changes).study()
     assert len(study) == 2 and all(v.reproduced and v.measured == 0 for v in study)
@@ -114,16 +116,16 @@ def test_study_of_ratios(changes):
 
 def test_with_equal_steps_it_goes_to_the_undivided_bar():
     """Second order in the step: the interface energy of equal steps, and u of the tip."""
-    coarse, fine = (run(ratio=1, courant=c)[2] for c in (0.1, 0.05))
+    coarse, fine = (run(ratio=1, courant=c)[2] for c in (0.2, 0.1))
     for name in ("error_u", "error_v", "interface_energy"):
         assert coarse[name] / fine[name] == pytest.approx(4.0, rel=0.05), name
     # And it keeps the momentum, which longer coarse steps do not.
     assert MASS * (fine["rebound_velocity"] + 5.0) == pytest.approx(fine["impulse_sum"], rel=1e-13)
 
 
-@pytest.mark.parametrize("ratio", [1, 10, 100, 500])
+@pytest.mark.parametrize("ratio", [1, 5, 50, 250])
 def test_pulse(ratio):
-    _, result, results, verdicts = run(ratio=ratio, load="pulse")
+    _, result, results, verdicts = run(ratio=ratio, load="pulse", **PULSE)
     assert results["velocity_jump"] < 1e-13 * np.abs(result["v_t"]).max()
     assert results["balance_residual"] < 1e-11 and all(v.reproduced for v in verdicts)
     assert abs(results["interface_energy"]) < 0.02 * result["kinetic"].max()
@@ -136,7 +138,7 @@ def test_pulse(ratio):
 
 
 def test_pulse_goes_to_the_undivided_bar():
-    results = [run(ratio=m, load="pulse")[2] for m in (1, 10, 100, 500)]
+    results = [run(ratio=m, load="pulse", **PULSE)[2] for m in (1, 5, 50, 250)]
     for name in ("error_u", "error_v", "energy_lost"):
         assert np.all(np.diff([r[name] for r in results]) > 0), name
     assert results[0]["error_u"] < 1e-8 and results[0]["error_v"] < 1e-6

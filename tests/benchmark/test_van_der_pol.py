@@ -50,8 +50,8 @@ def test_forces_are_those_of_the_paper():
 )
 def test_order_without_impact(scheme, order):
     """In norm (35), at the times of the coarsest run, before the wall is reached; Figure 12."""
-    steps, errors = (4e-3, 2e-3, 1e-3), []
-    times = np.arange(1, 251) * steps[0]
+    steps, errors = (8e-3, 4e-3, 2e-3), []
+    times = np.arange(1, 126) * steps[0]
     x = reference(parameters(scheme), times)
     for h in steps:
         result = run(scheme, h=h, t_end=1.0, wall="none").result
@@ -62,7 +62,8 @@ def test_order_without_impact(scheme, order):
 
 @pytest.mark.parametrize("scheme", case.SCHEME_NAMES)
 def test_every_scheme_runs_against_the_wall(scheme):
-    _, result, results, verdicts = run(scheme, h=1e-2, t_end=12.0)
+    h = 1e-2 if scheme == "noh-bathe" else 2e-2
+    _, result, results, verdicts = run(scheme, h=h, t_end=12.0)
     assert set(results) >= {"cycles", "period", "largest_jump", "balance_residual"}
     assert results["impacts"] >= 2 and results["cycles"] >= 1
     assert all(v.reproduced for v in verdicts) and bool(verdicts) == result.balance
@@ -103,9 +104,9 @@ def test_limit_cycle(scheme):
 
 def test_crossings_are_interpolated():
     """Of the linear oscillator (xi = 0) the period is known."""
-    _, _, results, verdicts = run("moreau-jean", xi=0.0, omega0=2.0, wall="none", h=1e-2, t_end=20.0)
+    _, _, results, verdicts = run("moreau-jean", xi=0.0, omega0=2.0, wall="none", h=4e-2, t_end=20.0)
     # The trapezoidal rule: tan(omega h / 2) = omega0 h / 2.
-    period = 2 * np.pi / (2 / 1e-2 * np.arctan(2.0 * 1e-2 / 2))
+    period = 2 * np.pi / (2 / 4e-2 * np.arctan(2.0 * 4e-2 / 2))
     assert results["period"] == pytest.approx(period, rel=1e-6)
     assert results["cycles"] == 5 and results["largest_jump"] == 0.0 and results["impacts"] == 0
     assert all(v.reproduced for v in verdicts)
