@@ -27,6 +27,7 @@ from dolfinx_impact import (
     materials,
     simulate,
 )
+from dolfinx_impact.systems.element_forms import number_labels
 
 E, NU = 3.0, 0.3
 LAME, MU = E * NU / ((1 + NU) * (1 - 2 * NU)), E / (2 * (1 + NU))
@@ -52,11 +53,12 @@ def evaluator(law, quantity, state="3d", shape=(3, 3)):
     """``values(F)`` of an energy or a stress, compiled once; of a number where the shape is ()."""
     mesh = dmesh.create_unit_interval(MPI.COMM_SELF, 1)
     F = fem.Constant(mesh, np.ones(shape) if shape == () else I3)
-    expression = fem.Expression(getattr(law.reduced(state), quantity)(F), np.array([[0.5]]))
+    expression = number_labels(getattr(law.reduced(state), quantity)(F))
+    compiled = fem.Expression(expression, np.array([[0.5]]))
 
     def values(at):
         F.value[...] = at
-        return np.squeeze(expression.eval(mesh, np.array([0], np.int32)))
+        return np.squeeze(compiled.eval(mesh, np.array([0], np.int32)))
 
     return values
 
