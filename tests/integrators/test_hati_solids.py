@@ -570,7 +570,6 @@ def test_contact_next_to_the_interface():
     assert s.velocity_jump() < 1e-14 and result["r"].sum() > 0.02
 
 
-@pytest.mark.mpi
 def test_own_damping_of_the_explicit_side():
     """Stiffness damping and bulk viscosity are for the explicit side; the balance closes with both."""
     named = plate()

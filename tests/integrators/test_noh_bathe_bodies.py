@@ -86,7 +86,6 @@ def run_on(s, steps):
     return s
 
 
-@pytest.mark.mpi
 def test_surfaces_keep_both_momenta_to_the_order_of_the_step():
     """Linear momentum is exact; the angular one changes only by the two places at which forces act."""
     s, v0 = rings(friction=0.0)
@@ -121,14 +120,10 @@ def test_a_tie_holds_displacements_and_velocities():
     assert found[0] == pytest.approx(start, rel=1e-11)
 
 
-@pytest.mark.mpi
 def test_forces_of_lasting_contact_of_surfaces_are_those_of_the_dense_problem():
     """H from unit impulses; friction of sliding points acts where they press."""
     s, v0 = rings()
     s.start(0.0, v0)
-    if s.system.comm.size > 1:
-        s.step()
-        return
     until_contact(s)
     run_on(s, 30)
     L, contact, n = s.contact.L, s.contact, s.system.owned

@@ -437,7 +437,6 @@ def end_of_linear(options, steps, force=None):
     return s.u[: body.owned].copy()
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("options", ["loads", "damping", "motion"])
 @pytest.mark.parametrize("force", ["trapezoid", "midpoint"])
 def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, force):
@@ -451,7 +450,6 @@ def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, for
     assert coarse / fine == pytest.approx(4.0, rel=0.25)
 
 
-@pytest.mark.mpi
 def test_a_law_without_energy_runs_under_both_schemes():
     """A stress alone: the motion of the law whose energy is known; the work is still counted."""
     lame, mu = dense_elements.lame(NEO.E, NEO.nu)

@@ -204,7 +204,6 @@ def bar(elements, scheme=di.CDLagrangeSingular, courant=0.7):
 TABLE = {25: (0.0500, 6.12e-4, 0.9690, 4.4e-5), 50: (0.0267, 9.23e-4, 0.9773, 9.6e-6)}
 
 
-@pytest.mark.mpi(turns=True)
 @pytest.mark.parametrize("elements", TABLE)
 def test_bar(elements):
     """Known answers of an independent program; its window starts at the end of the last impulse's step."""
@@ -218,7 +217,6 @@ def test_bar(elements):
     assert max(energies) <= 1 + 1e-14
 
 
-@pytest.mark.mpi
 def test_force_of_the_bar_ripples_less_than_cd_lagranges():
     ripples = {}
     for scheme in (di.CDLagrangeSingular, di.CDLagrange):

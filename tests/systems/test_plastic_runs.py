@@ -78,7 +78,6 @@ def test_internal_work_is_elastic_energy_and_plastic_work(name):
     assert gaps[0] < 0.01 and gaps[0] > 10 * gaps[1]  # points begin to yield at any time of a step
 
 
-@pytest.mark.mpi
 def test_noh_bathe_follows_the_history_in_both_substeps():
     found = []
     for scheme, courant in ((di.CDLagrange, 0.0125), *((di.NohBathe, c) for c in (0.4, 0.2, 0.1))):
