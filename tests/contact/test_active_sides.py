@@ -162,7 +162,7 @@ def test_an_impact_on_an_edge_at_the_start_is_that_of_one_side():
     ],
 )
 def test_unions_of_one_that_move_and_thin_flush_plates_carry(floor):
-    run = thrown(floor, [1.9995, 0.3], [0.0, 0.0], t_end=0.4)
+    run = thrown(floor, [1.9995, 0.03], [0.0, 0.0], t_end=0.12)
     assert run["u"][-1, 1] == pytest.approx(0.0, abs=3e-3)
 
 
@@ -193,15 +193,15 @@ def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
 
 def test_a_bouncing_point_hops_over_a_seam():
     union = di.UnionObstacle([box(-3, 0), box(0, 3)])
-    run = thrown(union, [-0.1, 0.02], [1.0, 0.0], t_end=0.3, restitution=0.9)
-    one = thrown(box(-3, 3), [-0.1, 0.02], [1.0, 0.0], t_end=0.3, restitution=0.9)
+    run = thrown(union, [-0.1, 0.02], [1.0, 0.0], t_end=0.2, restitution=0.9)
+    one = thrown(box(-3, 3), [-0.1, 0.02], [1.0, 0.0], t_end=0.2, restitution=0.9)
     assert run["u"] == pytest.approx(one["u"], abs=1e-12)
 
 
 @pytest.mark.parametrize("scheme", [di.Carpenter, di.PaoliSchatzman])
 def test_contact_at_position_level_knows_sides_too(scheme):
-    run = thrown(di.UnionObstacle(FLOORS["tiles"]), scheme=scheme, **SLIDING)
-    assert run["u"][-1] == pytest.approx([0.50002, 0.0], abs=1e-9)
+    run = thrown(di.UnionObstacle(FLOORS["tiles"]), scheme=scheme, **{**SLIDING, "t_end": 0.12})
+    assert run["u"][-1] == pytest.approx([0.10002, 0.0], abs=1e-9)
 
 
 def test_tiles_in_space_and_a_drum():
@@ -268,8 +268,8 @@ def test_nothing_but_a_step_changes_what_is_held():
     body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
     contact = di.ObstacleContact(body, [[0, 1]], di.UnionObstacle(FLOORS["overlap"]))
     s = di.CDLagrange(body, 1e-3, contact)
-    s.start([-0.3, 1e-4], [0.5, -1.0])
-    for _ in range(300):
+    s.start([-0.15, 1e-4], [0.5, -1.0])
+    for _ in range(150):
         s.step()
         before = s.gap().copy()
         contact.gap(np.array([1.9, -0.9]))
@@ -333,7 +333,7 @@ def test_a_small_sphere_that_is_jumped_over_is_seen():
     assert di.simulate(s, t_end=0.02, progress=False)["r"].sum() == 0.0
 
 
-@pytest.mark.parametrize("floor", [box(-1, 2), di.UnionObstacle(FLOORS["tiles"]), FLOORS["overlap"]])
+@pytest.mark.parametrize("floor", [box(-1, 2), FLOORS["overlap"]])
 def test_a_square_lands_on_the_rim_of_a_box(floor):
     """Its left corner 1 mm within, the right one past the rim: it tips over; with both within it stays."""
     square = di.RigidBody.square(0.2, 1000.0, gravity=(0.0, -9.81))

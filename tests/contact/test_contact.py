@@ -479,11 +479,11 @@ def test_a_history_that_goes_on_has_the_directions_of_the_one_before(scheme):
     s = scheme(block, 5e-4, contact=ball)
     s.start(0.0, block.rigid_velocity((3.0, -3.0)))
     normals = ball.L.weights.copy()
-    first, second = (simulate(s, t_end=t, progress=False) for t in (0.02, 0.04))
+    first, second = (simulate(s, t_end=t, progress=False) for t in (0.012, 0.024))
     assert np.abs(ball.L.weights - normals).max() > 0.05
     for name in ("u", "v_t"):
         assert np.array_equal(first[name][-1], second[name][0])
     s.start(0.0, block.rigid_velocity((3.0, -3.0)))
-    once = simulate(s, t_end=0.04, progress=False)
+    once = simulate(s, t_end=0.024, progress=False)
     for name in ("u", "v_t", "v"):
         assert np.array_equal(once[name], np.concatenate([first[name], second[name][1:]]))

@@ -201,9 +201,10 @@ def test_surfaces_and_a_floor_have_their_own_friction(scheme, law, mu):
     s = scheme(body, 1e-4, contact=[surfaces, floor])
     s.start(0.0, body.rigid_velocity((1.0, 0.0)))
     before = momenta(body, s.v)
-    run = di.simulate(s, t_end=0.003, progress=False)
+    t_end = 0.003 if scheme is di.CDLagrange else 0.0015
+    run = di.simulate(s, t_end=t_end, progress=False)
     gained, pressed = momenta(body, s.v) - before, run["r"][1:, surfaces.total :].sum()
-    assert pressed > 0.3 * 240 * 0.003
+    assert pressed > 0.3 * 240 * t_end
     assert gained.sum() == pytest.approx(-mu * pressed, rel=1e-9, abs=1e-12 * before.sum())
     if not law:
         assert abs(gained[0]) < 1e-3 * mu * pressed

@@ -18,11 +18,8 @@ STOPPED = "error: interrupted by {}: nothing was written"
 SOON = 120  # s; on a busy machine too
 
 
-def endless_run(times=0):
-    """Body of a script: a run of minutes; every rank says its process number once it steps.
-
-    Some ``times`` it says what came of it, status and errors, and runs again.
-    """
+def endless_run(times):
+    """Body of a script: runs of minutes; every rank says its process number once it steps, then what came."""
     import contextlib
     import io
     import json
@@ -46,7 +43,6 @@ def endless_run(times=0):
             status = __main__.main(words)
         seen.clear()
         print(json.dumps([status, errors.getvalue()]), flush=True)
-    raise SystemExit(__main__.main(words))
 
 
 def deaf_run():
@@ -73,8 +69,9 @@ def deaf_run():
     simulate(scheme, t_end=10.0, observers=[wait], progress=False)
 
 
-def script(body, given=""):
-    return ["-c", f"{inspect.getsource(body)}\n{body.__name__}({given})"]
+def script(times, *bodies):
+    calls = [f"endless_run({times})", *(f"{body.__name__}()" for body in bodies)]
+    return ["-c", "\n".join([*map(inspect.getsource, (endless_run, *bodies)), *calls])]
 
 
 def ends(pid):
@@ -90,21 +87,25 @@ def ends(pid):
     return False
 
 
-def test_one_rank_stops_at_a_step_with_the_status_of_the_signal(spawn, tmp_path):
-    """SIGINT; SIGTERM is tried on two ranks."""
-    number = signal.SIGINT
-    process = spawn(script(endless_run), cwd=tmp_path)
+def test_one_rank_stops_at_a_step_with_the_status_of_the_signal_and_a_second_signal_kills(spawn, tmp_path):
+    """SIGINT stops a run; SIGTERM is tried on two ranks. Both have their default action after a first one."""
+    process = spawn(script(1, deaf_run), cwd=tmp_path)
     assert process.stdout.readline()
-    process.send_signal(number)
-    _, err = process.communicate(timeout=SOON)
-    assert process.returncode == 128 + number
-    assert err == f"{STOPPED.format(number.name)}\n"
+    process.send_signal(signal.SIGINT)
+    came = json.loads(process.stdout.readline())
+    assert came == [128 + signal.SIGINT, f"{STOPPED.format('SIGINT')}\n"]
     assert list((tmp_path / "out").iterdir()) == []
+    assert process.stdout.readline() == "stepping\n"
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "noted\n" and process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=SOON)
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_two_ranks_stop_together_whoever_is_told(spawn, tmp_path):
     """One of them, which ends the run; then mpirun, which ends them."""
-    process = spawn(script(endless_run, "times=1"), ranks=2, cwd=tmp_path)
+    process = spawn(script(2), ranks=2, cwd=tmp_path)
     ranks = [int(process.stdout.readline()) for _ in range(2)]
     os.kill(ranks[1], signal.SIGTERM)
     came = sorted(json.loads(process.stdout.readline()) for _ in range(2))
@@ -116,17 +117,6 @@ def test_two_ranks_stop_together_whoever_is_told(spawn, tmp_path):
     assert process.returncode != 0
     assert all(ends(pid) for pid in ranks)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_a_second_signal_kills(spawn, tmp_path):
-    """Of either kind: both have their default action after the first one."""
-    process = spawn(script(deaf_run), cwd=tmp_path)
-    assert process.stdout.readline() == "stepping\n"
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.readline() == "noted\n" and process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=SOON)
-    assert process.returncode == -signal.SIGTERM
 
 
 def test_the_callers_handlers_come_back():

@@ -47,7 +47,7 @@ def go(s, steps):
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe])
 def test_a_tie_holds_through_changes_of_the_step(scheme):
     s = tied(scheme)
-    energies, misfits = go(s, 100)
+    energies, misfits = go(s, 60)
     assert np.abs(s.u).max() > 1e-3 and np.abs(s.r).max() > 0
     assert max(misfits) < 1e-13 * np.abs(s.u).max()
     largest = max(np.abs(values).max() for values in energies.values())

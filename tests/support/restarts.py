@@ -91,7 +91,7 @@ def corner():
 
 def implicit_solid():
     """A linear body, factorised once, friction in the full Delassus operator."""
-    return falling(di.MoreauJean, law=di.LinearElastic(1e6, 0.3), courant=3.0, e=0.0)
+    return falling(di.MoreauJean, law=di.LinearElastic(1e6, 0.3), size=(2, 2, 3), courant=3.0, e=0.0)
 
 
 def two_bars():
