@@ -39,8 +39,12 @@ class CompiledBowl(Bowl):
 
         @numba.njit
         def surface(x, normal):
-            size = math.sqrt(np.sum(x * x))
-            normal[:] = -x / max(size, 1e-9)
+            square = 0.0  # loops: numba compiles array expressions four times as long
+            for i in range(x.size):
+                square += x[i] ** 2
+            size = math.sqrt(square)
+            for i in range(x.size):
+                normal[i] = -x[i] / max(size, 1e-9)
             return radius - size
 
         return surface
