@@ -421,7 +421,7 @@ def test_surfaces_meet():
             momenta.append(out.reshape(-1, 2).sum(0))
 
         observers = [s.balance(), momentum]
-        result = di.simulate(s, t_end=0.12, record=body.rows(), observers=observers, progress=False)
+        result = di.simulate(s, t_end=0.08, record=body.rows(), observers=observers, progress=False)
         assert result["r"].max() > 0 and np.ptp(momenta, axis=0).max() < 1e-12
         assert np.abs(result["residual"]).max() < 1e-11 * result["kinetic"][0]
         return result

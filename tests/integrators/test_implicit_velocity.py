@@ -33,7 +33,7 @@ def trajectory(integrator, u0, v0, t_end):
 
 
 @given(e=st.floats(0.0, 1.0), v0=st.floats(-3.0, 3.0), h=st.sampled_from([0.01, 0.05, 0.1]))
-@examples(10)
+@examples(6)
 def test_without_velocity_dependence_it_is_cd_lagrange(e, v0, h):
     system = pair(damping=None)
     runs = []

@@ -39,7 +39,7 @@ def test_central_differences_keep_angular_momentum_through_impacts():
     spins = []
     result = di.simulate(
         integrator,
-        t_end=100.0,
+        t_end=60.0,
         progress=False,
         observers=[integrator.balance(), lambda s: spins.append(cross(s.u, s.v))],
     )

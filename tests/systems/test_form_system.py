@@ -67,7 +67,7 @@ def space(degree=1, **options):
     return fem.functionspace(plate(**options), ("Lagrange", degree, (2,)))
 
 
-def dropped(system, scheme=di.CDLagrange, *, dt, steps=10):
+def dropped(system, scheme=di.CDLagrange, *, dt, steps=6):
     """A run that hits a rough floor."""
     floor = di.RigidContact(system, "boundary", di.Plane((0.0, -0.001), (0.0, 1.0)), friction=0.3)
     s = scheme(system, dt, contact=floor)
