@@ -93,7 +93,7 @@ def made(tmp_path_factory):
     (folder / "mine.py").write_text(OWN)
     schemes = ",".join(["carpenter", *MINE])
     done = subprocess.run(
-        [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "2"],
+        [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "1"],
         cwd=folder,
         env={**environment(), "COLUMNS": "100"},
         text=True,
@@ -479,27 +479,24 @@ def maker(place):
     return do
 
 
-def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path):
-    lanes = [[("a",), ("die", "1"), ("b",)], [("c",), ("d",)]]
-    with Workers(2, "test_report:maker", "here", tmp_path, os.sched_getaffinity(0)) as workers:
-        answers = dict(workers.do(lanes, lambda: None))
-    assert {task for lane in lanes for task in lane} == set(answers)
-    for task, answer in answers.items():
-        assert answer == {"ended": 7} if task[0] == "die" else answer[:3] == ["here", *task, "1"]
-    assert len({answer[-1] for task, answer in answers.items() if task[0] != "die"}) >= 2
-    assert not any(alive(answer[-1]) for task, answer in answers.items() if task[0] != "die")
-
-
-def test_a_task_without_an_end_is_named(tmp_path, monkeypatch, capfd):
+def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path, monkeypatch, capfd):
+    """And one that takes long is named."""
     monkeypatch.setattr(terminal, "_QUIET", 0.5)
+    lanes, answers = [[("a",), ("die", "1"), ("b",), ("wait", "for", "mine:Hang")], [("c",), ("d",)]], {}
     with (
-        Workers(1, "test_report:maker", "here", tmp_path, os.sched_getaffinity(0)) as workers,
-        terminal.Progress(1, True) as shown,
+        Workers(2, "test_report:maker", "here", tmp_path, os.sched_getaffinity(0)) as workers,
+        terminal.Progress(6, True) as shown,
     ):
         assert workers.running() == []
-        for _ in workers.do([[("wait", "here", "mine:Hang")]], lambda: shown.look(workers.running())):
-            assert workers.running() == []
-    assert re.match(r"report: still at: wait here with mine:Hang \(\d s\)\n", capfd.readouterr().err)
+        for task, answer in workers.do(lanes, lambda: shown.look(workers.running())):
+            answers[task] = answer
+        assert workers.running() == []
+    assert re.search(r"still at: .*\bwait for with mine:Hang \(\d s\)", capfd.readouterr().err)
+    assert {task for lane in lanes for task in lane} == set(answers)
+    for task, answer in answers.items():
+        assert answer == {"ended": 7} if task[0] == "die" else answer[:-1] == ["here", *task, "1"]
+    assert len({answer[-1] for task, answer in answers.items() if task[0] != "die"}) >= 2
+    assert not any(alive(answer[-1]) for task, answer in answers.items() if task[0] != "die")
 
 
 @pytest.mark.parametrize(
