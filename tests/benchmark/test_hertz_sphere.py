@@ -167,7 +167,7 @@ def test_no_verdict_on_an_impact_that_is_not_over():
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    "scheme, geometry, t_end", [("cd-lagrange", "axisymmetric", 8e-6), ("moreau-jean", "3d", 4e-6)]
+    "scheme, geometry, t_end", [("moreau-jean", "axisymmetric", 8e-6), ("cd-lagrange", "3d", 4e-6)]
 )
 def test_ranks_agree(scheme, geometry, t_end, as_on_one_rank):
     _, result, results, _ = run(scheme, geometry=geometry, resolution=1, v0=5.0, t_end=t_end, every=20)

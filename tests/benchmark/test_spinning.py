@@ -45,7 +45,7 @@ def test_the_default_run(name):
 @examples(3)
 def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
     motion = {"vx0": vx, "vy0": vy, "spin0": spin}
-    _, results, verdicts = run("disc", scheme, **motion, friction=mu, restitution=e, gap=0.002)
+    _, results, verdicts = run("disc", scheme, **motion, friction=mu, restitution=e, gap=0.002, t_end=0.015)
     assert results["impulse_y"] > 0 and not failed(verdicts), failed(verdicts)
     for each in ("linear_momentum_defect", "angular_momentum_defect", "energy_defect"):
         assert results[each] < 1e-12, each

@@ -35,7 +35,7 @@ def test_bars_and_block_on_any_number_of_ranks():
 
 @pytest.mark.slow
 def test_two_spheres_in_space():
-    found, _ = results("two-spheres", geometry="3d", resolution=2, v0=1.0, every=1000)
+    found, _ = results("two-spheres", geometry="3d", resolution=1, v0=1.0, every=1000)
     assert found["peak_force"] == pytest.approx(found["peak_force_hertz"], rel=0.1)
     assert found["duration"] == pytest.approx(found["duration_hertz"], rel=0.1)
 
