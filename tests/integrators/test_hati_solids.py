@@ -372,7 +372,7 @@ def test_balance_and_interface(name, ratio):
         jumps.append(x.velocity_jump())
 
     look(s)
-    result = di.simulate(s, t_end=140 // ratio * s.dt, progress=False, observers=[look])
+    result = di.simulate(s, t_end=100 // ratio * s.dt, progress=False, observers=[look])
     scale = max(result["kinetic"].max(), np.abs(result["external"]).max())
     assert np.abs(result["residual"]).max() < 1e-13 * scale
     assert max(jumps) < 1e-14

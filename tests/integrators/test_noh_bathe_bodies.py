@@ -57,7 +57,7 @@ SETUPS = {
 }
 
 
-def go(make, steps=80, **options):
+def go(make, steps=60, **options):
     s, v0 = make()
     s.start(0.0, v0)
     return di.simulate(s, t_end=steps * s.dt, progress=False, **options)
@@ -71,9 +71,9 @@ def test_balance_checkpoint_and_ranks(name, shared_path, as_on_one_rank):
     assert run["r"].any() and np.isfinite(run["u"]).all()
     assert np.abs(run["residual"]).max() < 1e-12 * energy
     path = shared_path / "kept"
-    go(SETUPS[name], 45, checkpoint=di.Checkpoint(path, every=45))
+    go(SETUPS[name], 34, checkpoint=di.Checkpoint(path, every=34))
     s, _ = SETUPS[name]()
-    rest = di.simulate(s, t_end=80 * s.dt, restart=path, progress=False)
+    rest = di.simulate(s, t_end=60 * s.dt, restart=path, progress=False)
     assert restarts.same_bits(run, rest)
     one = as_on_one_rank({each: run[each] for each in ("u", "v_t", "r", "kinetic", "contact", "dissipated")})
     for each, values in one.items():
@@ -108,7 +108,7 @@ def test_a_tie_holds_displacements_and_velocities():
     balance = s.balance()
     balance.start()
     hit = False
-    for _ in range(20):
+    for _ in range(12):
         s.step()
         balance.step()
         hit = hit or bool(s.r[: floor.count].any())
@@ -154,7 +154,7 @@ def test_the_step_follows_a_body_that_is_compressed():
     s, v0 = restarts.rubber(make=di.NohBathe, courant=0.9)
     s.start(0.0, 1.5 * v0)
     control = di.StepControl(safety=0.85)
-    run = di.simulate(s, t_end=75 * s.dt, adapt=control, progress=False)
+    run = di.simulate(s, t_end=50 * s.dt, adapt=control, progress=False)
     assert control.changes > 0 and np.ptp(np.diff(run["t"])) > 0
     energy = max(np.abs(run[each]).max() for each in ("kinetic", "internal"))
     assert np.abs(run["residual"]).max() < 1e-12 * energy
@@ -210,7 +210,7 @@ def test_compiled_runs_are_those_step_by_step(make):
     state = s.state()
     s, _ = make()
     s.resume(state)
-    rest = di.simulate(s, t_end=80 * s.dt, progress=False, compiled=False)
+    rest = di.simulate(s, t_end=60 * s.dt, progress=False, compiled=False)
     for name in ("u", "v_t", "gap"):
         joined = np.concatenate([first[name], rest[name][1:]])
         assert np.abs(joined - plain[name]).max() < 1e-12 * np.abs(plain[name]).max(), name

@@ -50,10 +50,10 @@ def test_ball_balance_impulse_and_law(scheme, e):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_elastic_ball_returns_to_its_height(scheme):
-    """After ten impacts; the energy between the steps never exceeds what it was before the first one."""
-    result = di.simulate(ball(1.0, scheme=scheme, h=5e-3, height=0.2), t_end=4.0, progress=False)
-    tops = result["u"][result["t"] > 3.5].max()
-    assert np.count_nonzero(result["r"]) == 10 and tops == pytest.approx(0.2, abs=1e-3)
+    """After five impacts; the energy between the steps never exceeds what it was before the first one."""
+    result = di.simulate(ball(1.0, scheme=scheme, h=5e-3, height=0.2), t_end=2.0, progress=False)
+    tops = result["u"][result["t"] > 1.5].max()
+    assert np.count_nonzero(result["r"]) == 5 and tops == pytest.approx(0.2, abs=1e-3)
     energy = result["kinetic"] + GRAVITY * result["u"][:, 0]
     assert energy[-80:].max() <= energy[:80].max() + 1e-10
 
