@@ -69,7 +69,6 @@ def test_bar(names_of):
     assert closes(run) and 0.97 < run["r"].sum() / true.impulse < 1.0
 
 
-@pytest.mark.mpi
 def test_part_from_a_cad_file(names_of):
     """It bounces: the floor gave it more than its momentum, less than twice as much."""
     names = names_of("tutorial/cad_part")
@@ -183,7 +182,6 @@ def test_split_bar(names_of):
     assert run["r"].sum() == pytest.approx(2 * momentum, rel=0.02)
 
 
-@pytest.mark.mpi
 def test_plots(names_of, shared_path):
     names_of("plots")
     for name in ("ball.png", "energy.png"):
