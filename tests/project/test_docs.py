@@ -77,7 +77,6 @@ def test_part_from_a_cad_file(names_of):
     assert 1.0 < run["r"].sum() / (body.total_mass * speed) < 2.0
 
 
-@pytest.mark.mpi
 def test_two_discs(names_of):
     """Momentum is conserved, friction takes energy."""
     names = names_of("tutorial/two_bodies")

@@ -8,7 +8,7 @@ from support.restarts import STEPS, rubber, whole
 import dolfinx_impact as di
 from dolfinx_impact.integrators import step_buffer as steps
 
-IN_SPACE = {"dimension": 3, "elements": 12, "lateral": 3}
+IN_SPACE = {"dimension": 3, "elements": 10, "lateral": 2}
 TERMS = di.EnergyBalance.state_names
 
 pytestmark = pytest.mark.mpi
