@@ -240,7 +240,7 @@ def test_fine_log_of_one_step_a_row():
 @pytest.mark.parametrize(
     "scheme, changes",
     [
-        ("hati", {"ratio": 10, "courant": 0.08}),
+        ("hati", {"ratio": 10, "courant": 0.8}),
         ("hati", {"ratio": 1}),
         ("cd-lagrange", {}),
         ("hati", {"ratio": 4, "explicit_elements": 20}),
