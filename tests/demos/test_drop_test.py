@@ -157,7 +157,8 @@ def test_two_ranks_say_the_same(whole, launch, tmp_path):
         assert numbers(other[name]) == pytest.approx(numbers(said[name]), rel=1e-4), name
     assert max(numbers(other[name])[0] for name in ("momentum defect", "balance residual")) < 1e-12
     one, two = arrays(folder), arrays(tmp_path)
-    for name in one.keys() - {"labels", "contact_labels", "residual"}:
+    assert one["_warnings"].tolist() == two["_warnings"].tolist() == []
+    for name in one.keys() - {"labels", "contact_labels", "residual", "_warnings"}:
         scale = np.abs(one["gap" if name == "_penetration" else name]).max(initial=0.0)
         assert two[name] == pytest.approx(one[name], abs=1e-9 * scale), name
     # The other rank count resumes from the checkpoint of this one.
