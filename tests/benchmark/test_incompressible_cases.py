@@ -112,7 +112,6 @@ def test_a_ball_of_rubber(cell):
     assert 1.5 < found["rebound_velocity"] < 2.0
 
 
-@pytest.mark.mpi
 def test_cooks_membrane_of_few_cells():
     _, _, found, verdicts = cases.run("cook-membrane", elements=3)
     assert [v.reproduced for v in verdicts] == [True, True, False]  # 3 cells are too few for 2 %
