@@ -98,8 +98,9 @@ def test_exact_solution_is_that_of_a_wall_in_the_middle():
     assert solution.contact_end == pytest.approx(1.182e-4, rel=1e-3)
 
 
-def test_orders_of_convergence():
+def test_orders_of_convergence(monkeypatch):
     """Figs. 9 and 10: with h = c dt order 1 for CD-Lagrange, 1/2 for Moreau-Jean with theta = 1."""
+    monkeypatch.setattr(case.TwoBars, "order_elements", case.ORDER_ELEMENTS[:4])
     found = {
         scheme: case.TwoBars().orders(scheme, 1.0, values(scheme))
         for scheme in ("cd-lagrange", "moreau-jean")

@@ -245,14 +245,12 @@ def test_colors_hide_nothing(low):
         assert steps.min() > 0.5 * steps.mean() and steps.max() < 1.5 * steps.mean()
 
 
-def test_an_obstacle_outside_of_the_box_is_not_seen(tmp_path):
+def test_an_obstacle_outside_of_the_box_is_not_seen():
     far = di.Plane((0, 0, -2), (0, 0, 1))
     assert surfaces.surface(far, LOW, HIGH, cells=4).n_points == 0
     solid = body(MPI.COMM_SELF)
-    plot.strip(
-        tmp_path / "far.png", solid, [moment(solid, (0, 0, 0))], obstacle=far, box=(LOW, HIGH), cells=4
-    )
-    image = pixels(tmp_path / "far.png")
+    scene, _ = scene_of(solid, [moment(solid, (0, 0, 0))], obstacle=far, eye=(0.3, -1.0, 0.35), cells=4)
+    (image,) = (each.astype(int) for each in scene.images(sharp=1))
     obstacle = np.array([0xC9, 0xBF, 0xAE]) / 0xC9
     bright = image[image.sum(axis=2) > 100]
     assert np.mean(np.abs(bright / bright[:, :1].clip(1) - obstacle).max(axis=1) < 0.02) < 1e-3

@@ -1,12 +1,15 @@
 """The machine of tests/scenarios: what it composes, judges and prints; it runs in a stage of its own."""
 
+import functools
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scenarios import __main__ as cli
 from scenarios import compose, faults, program, ranks, script
 from scenarios.judge import judge
 from scenarios.observe import see
@@ -126,24 +129,21 @@ def test_faults_follow_the_code(name):
             compile(path.read_text().replace(old, new), path, "exec")
 
 
-def test_a_refusal_on_one_rank_alone_is_found():
+def test_a_refusal_on_one_rank_alone_is_found(monkeypatch, capsys):
     """The other rank waits for it: ended after some patience, with the scenario that it was."""
     name, kind = "folded-on-one-rank", ["--bodies", "1"]
     reach = faults.FAULTS[name].reach
     made = (compose.compose(seed, 1) for seed in SEEDS)
     seed = next(s.seed for s in made if reach(s) and ranks.can_be_divided(s))
-    command = [TESTS / "scenarios", "--seed", seed, "--count", 1, *kind, "--ranks", 2]
-    command += ["--fault", name, "--patience", 2]
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert f"scenario {seed} " in done.stdout and "wait for each other" in done.stdout
+    # The faults are those of the ranks alone.
+    monkeypatch.setattr(faults, "install", faults.FAULTS.get)
+    monkeypatch.setattr(cli.logging, "disable", lambda level: None)
+    started = SimpleNamespace(run=functools.partial(subprocess.run, env=environment()))
+    monkeypatch.setattr(ranks, "subprocess", started)
+    words = ["--seed", seed, "--count", 1, *kind, "--ranks", 2, "--fault", name, "--patience", 2]
+    assert cli.main([*map(str, words)]) == 0
+    said = capsys.readouterr().out
+    assert f"scenario {seed} " in said and "wait for each other" in said
 
 
 def test_what_flies_has_impulses_of_rounding():
