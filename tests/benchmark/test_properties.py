@@ -54,9 +54,9 @@ SHORTER = {
     "long-run-energy": functools.partial(properties.long_energy, t_end=30.0),
     "angular-momentum": functools.partial(properties.angular_momentum, t_end=30.0),
     "smooth-order": functools.partial(properties.smooth_order, steps=(2e-2, 1e-2, 5e-3)),
-    "damped-order": functools.partial(properties.damped_order, steps=(8e-3, 4e-3, 2e-3)),
+    "damped-order": functools.partial(properties.damped_order, steps=(1.6e-2, 8e-3, 4e-3)),
     "impact-order": functools.partial(
-        properties.impact_order, steps=(1e-2, 5e-3, 2.5e-3), drops=np.linspace(0.9, 1.1, 5)
+        properties.impact_order, steps=(1e-2, 5e-3, 2.5e-3), drops=np.linspace(0.9, 1.1, 4)
     ),
 }
 

@@ -1,5 +1,6 @@
 """The report: what it holds, what it refuses, and that it leaves nothing behind."""
 
+import contextlib
 import io
 import json
 import os
@@ -9,18 +10,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from mpi4py import MPI
-from support.processes import environment
 
 from dolfinx_impact import SCHEMES, Integrator
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Claim, Figure
 from dolfinx_impact.benchmark.report import build as report
-from dolfinx_impact.benchmark.report import folders, terminal, wording
+from dolfinx_impact.benchmark.report import folders, properties, terminal, wording
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.workers import Schedule, Workers, on_first_rank
@@ -88,24 +89,37 @@ def refuse(constant):
 # -- what it holds
 
 
+@contextlib.contextmanager
+def told(folder):
+    """All that this process and those it starts say, in files: output and errors."""
+    paths, kept = [folder / "said", folder / "complained"], [os.dup(1), os.dup(2)]
+    with open(paths[0], "w") as out, open(paths[1], "w") as err:
+        os.dup2(out.fileno(), 1)
+        os.dup2(err.fileno(), 2)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                yield paths
+        finally:
+            for number, file in enumerate(kept, 1):
+                os.dup2(file, number)
+                os.close(file)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A report on the ball with a scheme and four of the user's, as the command line makes it."""
-    import subprocess
-
+    """A report on the ball with a scheme and four of the user's, and what its command says."""
     folder = tmp_path_factory.mktemp("report")
     (folder / "mine.py").write_text(OWN)
     schemes = ",".join(["carpenter", *MINE])
-    done = subprocess.run(
-        [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "1"],
-        cwd=folder,
-        env={**environment(), "COLUMNS": "100"},
-        text=True,
-        capture_output=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results" / "report", done
+    with pytest.MonkeyPatch.context() as patch, told(folder) as (out, err):
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "100")
+        patch.setattr(sys, "path", sys.path.copy())  # to which the command adds the folder
+        patch.setattr(properties.impact_order, "__defaults__", properties.impact_order.__defaults__)
+        status = main(["report", "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "1"])
+    del sys.modules["mine"]
+    assert status == 0, err.read_text()
+    return folder / "results" / "report", SimpleNamespace(stdout=out.read_text(), stderr=err.read_text())
 
 
 @pytest.fixture(scope="module")

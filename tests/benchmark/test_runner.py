@@ -1,6 +1,5 @@
 """The command line: what it writes, and that bad input ends in one line and writes nothing."""
 
-import inspect
 import json
 import re
 import signal
@@ -399,7 +398,21 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+#: What is found out on one rank, on all, or while the run is made.
+ON_RANKS = (
+    "unknown case",
+    "unknown parameter",
+    "negative density",
+    "restitution",
+    "no elements",
+    "step above the critical one",
+    "history too large",
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.mpi) if name in ON_RANKS else name for name in BAD]
+)
 def test_bad_input_is_one_clear_line(name, complains):
     arguments, texts = BAD[name]
     complains(arguments, 2, *texts)
@@ -431,43 +444,7 @@ def test_bad_command(arguments, capfd):
     assert capfd.readouterr().err.count("error: ") == (WORLD.rank == 0)
 
 
-# -- as processes
-
-
-def several(commands):
-    """Body of a script: runs the commands, and says the exit status of each on every rank."""
-    from mpi4py import MPI
-
-    from dolfinx_impact.benchmark.__main__ import main
-
-    for arguments in commands:
-        found = MPI.COMM_WORLD.gather(main(arguments))
-        if found is not None:
-            print(found, flush=True)
-
-
-def test_errors_on_several_ranks_come_once_and_end_the_job(launch, tmp_path):
-    """None hangs, and the exit status of the last command is that of the job."""
-    names = [
-        "unknown case",
-        "unknown parameter",
-        "negative density",
-        "restitution",
-        "no elements",
-        "step above the critical one",
-        "history too large",
-    ]
-    commands = [[*BAD[name][0], "--out", "out"] for name in names]
-    commands.append([*bar("courant=1.2"), "--allow-unstable", "--out", "out"])
-    last = ["dolfinx_impact.benchmark", *bar("rho=-1"), "--out", "out"]
-    script = f"{inspect.getsource(several)}\nseveral({commands!r})\n"
-    script += f"import runpy, sys\nsys.argv = {last!r}\nrunpy.run_module({last[0]!r}, run_name='__main__')"
-    done = launch(["-c", script], ranks=2, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout.splitlines() == ["[2, 2]"] * len(names) + ["[3, 3]"]
-    errors = [line for line in done.stderr.splitlines() if "error: " in line]
-    assert len(errors) == len(commands) + 1 and "Traceback" not in done.stderr, done.stderr
-    assert files(tmp_path) == []
+# -- results, and how a command ends
 
 
 def test_numbers_do_not_depend_on_what_is_sampled(shared_path):

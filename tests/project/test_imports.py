@@ -35,8 +35,12 @@ SCHEMES = ["cd-lagrange", "moreau-jean"]
 SIZES = {"1D": ["elements=20"], "3D": ["dimension=3", "elements=8", "lateral=2"]}
 
 
-def test_import_pulls_in_nothing_optional_and_leaves_signals_and_finders_as_they_are(launch, tmp_path):
+def test_import_pulls_in_nothing_optional_compiles_nothing_and_leaves_signals_and_finders_as_they_are(
+    launch, tmp_path, monkeypatch
+):
     """Also where Python looks for a command of the package (python -m)."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CC", "no-such-compiler")
     # DOLFINx itself imports numba where it finds it.
     code = (
         "import json, signal, sys; sys.argv[:1] = ['-m']; import dolfinx;"
@@ -50,6 +54,7 @@ def test_import_pulls_in_nothing_optional_and_leaves_signals_and_finders_as_they
     assert done.returncode == 0 and done.stderr == ""
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
     assert "dolfinx_impact" in loaded and not loaded & set(OPTIONAL)
+    assert not list(tmp_path.rglob("*.so"))
 
 
 @pytest.fixture(scope="module")

@@ -607,7 +607,7 @@ def test_killed_at_many_moments(tmp_path):
 
         moments = answer(0)
         assert moments > 1000 and [p.name for p in path.parent.iterdir()] == ["run"]
-        parts = (np.arange(12) + np.random.default_rng(7).random(12)) / 12
+        parts = (np.arange(8) + np.random.default_rng(7).random(8)) / 8
         for moment in (1 + parts * (moments - 1)).astype(int):
             os.kill(answer(moment), signal.SIGKILL)
             left += len(list(path.parent.iterdir())) > 1
@@ -616,7 +616,7 @@ def test_killed_at_many_moments(tmp_path):
                 stored.resume(scheme)
             seen.add(scheme.n)
         parent.stdin.close()
-    assert {1, 2, 3} <= seen <= {1, 2, 3, 4} and left > 6  # most were killed while they wrote
+    assert {1, 2, 3} <= seen <= {1, 2, 3, 4} and left > 4  # most were killed while they wrote
     simulate(rubber()[0], t_end=1e-2, restart=path, checkpoint=Checkpoint(path, every=1000), progress=False)
     assert [p.name for p in path.parent.iterdir()] == ["run"]
 
@@ -627,7 +627,7 @@ def test_killed_at_many_moments(tmp_path):
 @pytest.mark.parametrize(
     "words, every",
     [
-        ("bouncing-ball moreau-jean", 333),
+        ("bouncing-ball moreau-jean --set t_end=4", 333),
         ("split-bar hati --set elements=20 t_end=1.3e-4", 7),
         ("impacting-bar cd-lagrange --set elements=10 restitution=1", 33),
         ("bridge-crane hati --set t_end=0.01 every=3", 77),
