@@ -1,5 +1,6 @@
 """Every demo runs, serially and under mpirun, and prints the same numbers."""
 
+import json
 import re
 import sys
 from typing import NamedTuple
@@ -8,7 +9,8 @@ import pytest
 from mpi4py import MPI
 from support.paths import DEMOS
 
-from dolfinx_impact.benchmark.report import build
+from dolfinx_impact.benchmark.report import build, properties
+from dolfinx_impact.plot import solids
 
 COMM = MPI.COMM_WORLD
 
@@ -69,10 +71,15 @@ class Smaller(NamedTuple):
 SMALLER = {
     "bridge_crane.py": Smaller(
         {
-            "h, t_end, sample = 1e-5, 1.0, 1e-3": "h, t_end, sample = 1e-3 / 60, 0.6, 1e-3",
+            # A stronger earthquake from its middle on: a flight comes at once.
+            "ground = crane.ground_acceleration()": "late = crane.ground_acceleration()\n"
+            "ground = lambda t: 1.5 * late(t + 0.45)",
+            "h, t_end, sample = 1e-5, 1.0, 1e-3": "h, t_end, sample = 1e-3 / 60, 0.17, 1e-3",
+            "np.linspace(550,": "np.linspace(150,",
+            "shown = list(moments.values())": "shown = list(moments.values())[:2]",
             "same_step, _ = shake(1)": "same_step, _ = shake(3)",
         },
-        [0.561417, 0.595317, 0.192112],
+        [0.11505, 0.139533, 0.054519],
         3,
         ["2"],
     ),
@@ -85,28 +92,49 @@ SMALLER = {
         2,
     ),
     "obstacles.py": Smaller(
-        {"radius, cells, rho, E, nu = 0.05, 6,": "radius, cells, rho, E, nu = 0.05, 3,"},
+        {
+            "radius, cells, rho, E, nu = 0.05, 6,": "radius, cells, rho, E, nu = 0.05, 3,",
+            "columns=3,": "columns=3, cells=20,",
+        },
         [2.986874, 3.1188633],
         2,
         ["--only", "stairs", "roller"],
     ),
     "colliding_parts.py": Smaller(
-        {"np.linspace(0, 1, 8)": "np.linspace(0, 1, 3)"},
+        {"np.linspace(0, 1, 8)": "np.linspace(0, 1, 2)"},
         [1.29221571, -0.57392657, -1.14712432],
         3,
-        ["--cells", "2", "--pictures", "3"],
+        ["--cells", "2", "--pictures", "2"],
     ),
     "cradle.py": Smaller(
-        {"np.linspace(0, 1, 6)": "np.linspace(0, 1, 4)"},
+        {"np.linspace(0, 1, 6)": "np.linspace(0, 1, 2)"},
         [0.02303923, 0.02348305, 0.02327235, 0.03099439, 0.89921099],
         3,
-        ["--cells", "12", "--pictures", "3"],
+        ["--cells", "12", "--pictures", "2"],
     ),
-    "taylor_bar.py": Smaller({}, [6.94301, 6.90181], 3, ["--size", "1.6e-3", "--pictures", "3"]),
-    "own_scheme.py": Smaller({'folder / "report", ': 'folder / "report", jobs=1, '}, [0.157522, 0.084488], 1),
+    "taylor_bar.py": Smaller({}, [6.94301, 6.90181], 3, ["--size", "1.6e-3", "--pictures", "2"]),
 }
 #: On several ranks too.
 ON_RANKS = ("by_hand.py", "cradle.py")
+
+
+class InThisProcess:
+    """In the place of the workers of a report: what is asked of the user's scheme is done here."""
+
+    def __init__(self, count, maker, argument, folder, cores):
+        self._do = build.performer(argument)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def do(self, lanes, poll):
+        """Tasks with answers as a worker sends them."""
+        for task in sum(lanes, []):
+            own = any(":" in word for word in task)
+            yield task, json.loads(json.dumps(self._do(task))) if own else {"failed": "left out"}
 
 
 def test_every_demo_has_a_checked_number():
@@ -144,6 +172,9 @@ def test_demo(demo, monkeypatch, capsys, shared_path):
     # Of the report, the properties of the scheme: all else on the bar has tests of its own.
     for name in ("CLAIMS", "FIGURES", "STUDIES"):
         monkeypatch.setattr(build, name, ())
+    monkeypatch.setattr(solids.SolidScene.images, "__defaults__", (1,))  # pixels without finer ones
+    monkeypatch.setattr(build, "Workers", InThisProcess)
+    monkeypatch.setattr(properties.long_energy, "__defaults__", (20.0,))
     # The variables stay until the end of the test, so that what is collective is destroyed by all ranks.
     variables = {"__name__": "__main__", "__file__": str(DEMOS / demo)}
     exec(compile(source, demo, "exec"), variables)
