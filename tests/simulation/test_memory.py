@@ -81,9 +81,9 @@ def test_nothing_grows_over_1e5_explicit_steps(launch):
 @pytest.mark.parametrize(
     "case",
     [
-        ("cd-lagrange", "linear", "simulate", 20_000),
-        ("cd-lagrange", "neo-hookean", "simulate", 5_000),
-        ("moreau-jean", "linear", "steps", 3_000),
+        ("cd-lagrange", "linear", "simulate", 5_000),
+        ("cd-lagrange", "neo-hookean", "simulate", 2_000),
+        ("moreau-jean", "linear", "steps", 1_000),
         ("moreau-jean", "linear", "simulate", 1_000),
         ("moreau-jean", "neo-hookean", "steps", 100),
     ],
