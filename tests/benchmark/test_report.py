@@ -458,8 +458,23 @@ def test_defaults_are_everything():
     assert choice.runs() == [(case, s) for case in CASES for s in SCHEMES if s in CASES[case].schemes]
     tasks = [task for lane in choice.lanes() for task in lane]
     assert len(set(tasks)) == len(tasks)
-    asked = len(PROPERTIES) * len(choice.asked()) + len(choice.classified())
+    asked = len(PROPERTIES) * len(choice.asked())
     assert len(tasks) == len(CLAIMS) + len(FIGURES) + len(STUDIES) + asked + len(choice.runs())
+
+
+def answers(choice):
+    return {task: {"failed": "so it is"} for lane in choice.lanes() for task in lane}
+
+
+def test_schemes_that_run_none_of_the_cases_are_not_asked_for_properties():
+    choice = report.choose(["bouncing-ball"], ["dep-4.1", "carpenter", f"{__name__}:Known"])
+    assert choice.asked() == ("carpenter", f"{__name__}:Known")
+    assert tuple(report.assemble(choice, answers(choice))["schemes"]) == choice.asked()
+    everything = report.choose(None, None)
+    runs_any = {s for p in PROPERTIES for s in CASES[p.case].schemes}
+    assert everything.asked() == tuple(s for s in SCHEMES if s in runs_any)
+    assert not any(s.startswith("dep-") for s in everything.asked())
+    assert report.choose(["signorini-impact"], None).asked() == ()
 
 
 def test_own_classes_stand_beside_the_built_in_ones():

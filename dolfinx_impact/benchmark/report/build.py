@@ -15,7 +15,6 @@ from ... import plot
 from ...integrators import SCHEMES, find_scheme
 from .. import runner
 from ..cases import CASES
-from ..cases.signorini import classification
 from ..claims import CLAIMS, FIGURES, Verdict
 from ..runs import FailedRun, NotChosen, Runs, describe
 from ..work_precision import table as work
@@ -65,12 +64,6 @@ class Choice(NamedTuple):
         cases = {p.case for p in self.questions()}
         return (*(s for s in self.schemes if any(s in CASES[case].schemes for case in cases)), *self.own)
 
-    def classified(self) -> list[str]:
-        """The rows of the classification by name; none unless all of its cases are chosen."""
-        if not set(classification.CASES) <= set(self.cases):
-            return []
-        return [row.name for row in classification.rows((*self.schemes, *self.own))]
-
     def about(self, known: Iterable[Any]) -> list[Any]:
         """The claims or figures of the chosen cases."""
         return [each for each in known if each.case in self.cases]
@@ -81,7 +74,6 @@ class Choice(NamedTuple):
         tasks += [(case, "work", case) for case in self.cases if case in STUDIES]
         tasks += [(figure.case, "figure", figure.id) for figure in self.about(FIGURES)]
         tasks += [(p.case, "property", p.id, scheme) for p in self.questions() for scheme in self.asked()]
-        tasks += [(classification.BOUNCES, "classification", name) for name in self.classified()]
         tasks += [(case, "run", case, scheme) for case, scheme in self.runs()]
         order = sorted(CASES, key=lambda case: (*_LONG, case).index(case))
         lanes = ([task[1:] for task in tasks if task[0] == case] for case in order)
@@ -182,7 +174,6 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
     kinds: dict[str, Callable[..., Any]] = {
         "claim": lambda name: as_row(claims[name].decide(runs)),
         "property": lambda name, scheme: as_row(properties[name].decide(runs, scheme)),
-        "classification": lambda name: classification.classify(runs, classification.Row.named(name)),
         "work": lambda case: {"rows": work.rows(runs, case)},
         "figure": lambda name: _draw(figures[name], runs, folder),
         "run": lambda case, scheme: _default_run(runs, case, scheme),
@@ -268,9 +259,6 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
             own = {"id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"]}
             claims.append({**own, "claim": row["criterion"], **{name: row[name] for name in _VERDICT}})
     report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
-    rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
-    if rows:
-        report["classification"] = {"criteria": classification.criteria(), "rows": rows}
     answers = (found["work", case] for case in choice.cases if case in STUDIES)
     if costs := [row for answer in answers for row in answer.get("rows", ())]:
         report["work_precision"] = costs

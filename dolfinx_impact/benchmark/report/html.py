@@ -13,7 +13,7 @@ from ..cases import CASES
 from ..claims import Figure
 from ..drawings import DRAWINGS
 from ..work_precision import table as work
-from .wording import Grid, asked, classification, count, number, properties, title
+from .wording import Grid, asked, count, number, properties, title
 
 STYLE = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
@@ -40,9 +40,6 @@ def html(report: _Row, drawn: Sequence[Drawn], folder: Path, case_of: Mapping[st
     if several := report.get("work_precision"):
         cells = [[_text(cell) for cell in row] for row in work.grid(several)]
         ends = {"which-scheme": ("Which scheme for me", _table(work.HEAD, cells)), **ends}
-    if report.get("classification"):
-        content = _grid(classification(report["classification"]))
-        ends = {"classification": ("Classification of the schemes", content), **ends}
     if own := [c for c in report["claims"] if c["id"] not in case_of]:
         ends["own"] = ("Schemes of your own", _claims(own))
     links = {**{name: head for name, (head, _) in ends.items()}, "versions": "Versions"}

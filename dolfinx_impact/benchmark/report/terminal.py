@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .wording import Grid, classification, count, properties
+from .wording import Grid, count, properties
 from .workers import Task
 
 _QUIET = 60.0  #: Seconds without an answer after which the running tasks are named.
@@ -69,7 +69,7 @@ def say(words: str) -> None:
 
 
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
-    """Verdicts by case, failures, classes and properties, in ``width`` columns; own schemes have no case."""
+    """Verdicts by case, failures and properties, in ``width`` columns; own schemes have no case."""
     width, cases, claims = max(width, _NARROWEST), report["cases"], report["claims"]
     counts = [[*map(str, count(c for c in claims if case_of.get(c["id"]) == case))] for case in cases]
     (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)
@@ -77,8 +77,6 @@ def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -
     notes = [f"failed: {name}: {run['failed']}" for name, run in every if "failed" in run]
     missed = [c for c in claims if c["reproduced"] is False and c["id"] in case_of]
     lines += _wrapped([*notes, *(f"NOT reproduced: {c['id']}: {c['why']}" for c in missed)], width)
-    if "classification" in report:
-        lines += _grid(classification(report["classification"]), width)
     asked = properties(report["schemes"])
     return "\n".join(lines + (_grid(asked, width, "property") if asked.head else []))
 

@@ -7,14 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 NO_ANSWER = "the scheme does not run the case, or its run failed"
-#: Columns of the classification by the keys of its rows.
-CLASSIFICATION = {
-    "force_std": "force std [N]", "force_max_deviation": "largest [N]", "force_predicted": "m_i v_i/h [N]",
-    "oscillation": "oscillation", "energy_change_1": "energy, 1 period",
-    "energy_change_4": "energy, 4 periods", "energy": "energy", "courant": "largest Courant",
-    "courant_predicted": "predicted", "force_error": "force error",
-    "displacement_error": "displacement error", "changes": "changes class with phase",
-}  # fmt: skip
 _SMALL = ("der", "in")  #: Words that a heading leaves small.
 _BOUND = ("expected", "tolerance")
 _SIGNS = {"<=": "≤", ">=": "≥", ">": ">"}
@@ -96,22 +88,3 @@ def properties(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
 def _answer(row: Mapping[str, Any]) -> str:
     words = {True: "yes", False: "no"}.get(row["reproduced"])
     return f"{words} {number(row['measured'])}" if words else "-"
-
-
-def classification(found: Mapping[str, Any]) -> Grid:
-    """The classes and ranges of the schemes, or ``failed`` in the last column."""
-    rows = found["rows"]
-    cells = [[_class(row, key) for key in CLASSIFICATION] for row in rows]
-    failed = [f"failed: {row['name']}: {row['failed']}" for row in rows if "failed" in row]
-    names, head = [row["name"] for row in rows], list(CLASSIFICATION.values())
-    return Grid(names, head, cells, [*found["criteria"], *failed])
-
-
-def _class(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if "failed" in row or value is None:
-        return "failed" if "failed" in row and key == "changes" else "-"
-    if key == "changes":
-        return ", ".join(value) or "no"
-    ends = value if isinstance(value, list) else [value]
-    return _span(end if isinstance(end, str) else format(end, ".3g") for end in ends)
