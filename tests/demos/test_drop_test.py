@@ -170,8 +170,8 @@ def test_two_ranks_say_the_same(whole, launch, tmp_path):
 
 #: Runs that are resumed half-way; steel goes on where a run is told to stop, below.
 RESUMED = {
-    "neo-hookean": ["--size", "8e-3", "--t-end", "3e-4", "--material", "neo-hookean"],
-    "aluminium": ["--size", "8e-3", "--t-end", "1e-4", "--material", "aluminium", "--height", "40"],
+    "neo-hookean": ["--size", "8e-3", "--t-end", "1.5e-4", "--material", "neo-hookean"],
+    "aluminium": ["--size", "8e-3", "--t-end", "5e-5", "--material", "aluminium", "--height", "40"],
 }
 
 
