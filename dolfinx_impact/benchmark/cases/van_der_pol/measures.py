@@ -34,6 +34,7 @@ class Extent:
     span: float = 10.0  #: End of the runs whose errors are measured, past two impacts [s].
     steps: tuple[float, ...] = (8e-3, 4e-3, 2e-3, 1e-3)  #: Their steps [s].
     starts: int = 9  #: Number of starts over which errors with impact are averaged, odd.
+    counted: float = 1e-3  #: Step of the runs whose evaluations are counted [s].
 
 
 PAPER = Extent()
@@ -154,6 +155,6 @@ def evaluations(extent: Extent, runs: Runs, scheme: str) -> float:
     """Evaluations of the force a step over the first 2.5 s, an impact included; tangents not counted."""
     short_run(extent, runs, scheme)  # a scheme that fails or was left out says so here
     name = runs.scheme(scheme)
-    values = runner.parse(runner.find(CASE, name), name, [])
+    values = runner.parse(runner.find(CASE, name), name, [f"h={extent.counted}"])
     integrator = van_der_pol.Oscillator().make(name, values).integrator
     return float(effort(integrator, round(2.5 / values["h"])).forces.mean())
