@@ -107,16 +107,16 @@ NOT_REPRODUCED = {
     "acary-ball-rest-half",
     "acary-ball-rest-one",
 }
-THREE_STEPS = (2e-2, 1e-2, 5e-3)
+THREE_STEPS, HEIGHTS = (2e-2, 1e-2, 5e-3), 4
 #: Shorter runs that decide the same: fewer seconds, drop heights or steps.
 SHORT = {
     "distasio-fig05-cd-lagrange": {"t_end": 20.0},
     "distasio-fig05-moreau-jean": {"t_end": 20.0},
-    "distasio-ball-paoli-step": {"steps": THREE_STEPS},
-    "acary-ball-stable-long": {"t_end": 20.0},
+    "distasio-ball-paoli-step": {"heights": 12, "steps": THREE_STEPS},
+    "acary-ball-stable-long": {"heights": 1, "t_end": 20.0},
     "distasio-fig08-rounding": {"steps": (*THREE_STEPS, 1e-3)},
     **{
-        name: {"heights": 8}
+        name: {"heights": HEIGHTS}
         for name in (
             "distasio-ball-detection",
             "distasio-ball-lower",
@@ -134,7 +134,7 @@ SHORT = {
         )
     },
     **{
-        name: {"heights": 8, "steps": THREE_STEPS}
+        name: {"heights": HEIGHTS, "steps": THREE_STEPS}
         for name in (
             "distasio-fig09-cd-lagrange",
             "distasio-fig09-moreau-jean",
