@@ -9,7 +9,7 @@ the wall, comes back at a radial velocity of order sqrt(h), and is hit again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,8 +74,7 @@ def _loss(runs: Runs, scheme: str) -> Measured:
     return Measured(results["momentum_loss"], note=note)
 
 
-def _order(runs: Runs) -> float:
-    steps = (0.1, 0.05, 0.025)
+def _order(runs: Runs, steps: Sequence[float] = (0.1, 0.05, 0.025)) -> float:
     return order(steps, [max(runs(CASE, MJ, h=h).results["momentum_drift"], 1e-300) for h in steps])
 
 
