@@ -1,5 +1,6 @@
 """The claims on the bridge crane and on HATI: which hold, and that each turns without the property."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -167,9 +168,17 @@ def shaking(tmp_path_factory):
     )
 
 
+def shortened(claim):
+    """Energy is fed in at once, or never."""
+    if claim.id != "fekak-hati-stable":
+        return claim
+    measure = functools.partial(claim.measure, ratios=(1, 100), t_end=4e-3)
+    return dataclasses.replace(claim, measure=measure)
+
+
 @pytest.fixture(scope="session")
 def claims(shaking):
-    return {claim.id: claim for claim in (*crane.claims(shaking), *hati.CLAIMS)}
+    return {claim.id: shortened(claim) for claim in (*crane.claims(shaking), *hati.CLAIMS)}
 
 
 def test_every_claim_has_a_scheme_that_lacks_the_property(claims):
