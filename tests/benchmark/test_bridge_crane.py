@@ -24,9 +24,10 @@ from dolfinx_impact.benchmark.cases.bridge_crane.events import HEADER, EventLog
 
 pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD
-H, WEIGHT = 1e-5, 51500.0
-#: Strong shaking: the trolley lifts off at 0.103 s and comes down at 0.145 s.
-AMPLITUDE, FREQUENCY, END = 20.0, 20.0, 0.155
+#: Just below the critical step.
+H, WEIGHT = 1.9e-5, 51500.0
+#: Strong shaking: the trolley lifts off at 0.008 s, and comes down at 0.017, 0.025 and 0.041 s.
+AMPLITUDE, FREQUENCY, END = 60.0, 50.0, 0.05
 
 
 def write_record(path, wave, count=200):
@@ -49,7 +50,7 @@ def silence(tmp_path_factory):
 
 
 values = functools.partial(cases.values, "bridge-crane")
-run = functools.cache(functools.partial(cases.run, "bridge-crane"))
+run = functools.cache(functools.partial(cases.run, "bridge-crane", h=H))
 
 
 def strong(scheme, record, **changes):
@@ -169,7 +170,7 @@ def test_events_of_a_run(record):
 
 def test_events_do_not_depend_on_samples(record):
     every_step, thin = strong("cd-lagrange", record), strong("cd-lagrange", record, every=1000)
-    assert thin[1]["t"].size == 17
+    assert thin[1]["t"].size == 4
     assert every_step[0].files["events.csv"]() == thin[0].files["events.csv"]()
     skipped = ("balance_residual",)
     assert {k: v for k, v in every_step[2].items() if k not in skipped} == {
@@ -194,7 +195,7 @@ def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
     problem, result, results, _ = strong("hati", record, ratio=ratio, partition=partition)
     t, r, gap = result["t"], result["r"], result["gap"]
     if ratio > 1:
-        again = cases.made("bridge-crane", "hati", record=record, ratio=ratio, partition=partition)
+        again = cases.made("bridge-crane", "hati", h=H, record=record, ratio=ratio, partition=partition)
         t, r, gap = fine_steps(again, ratio, result.steps)
     # The gap changes by h times the half-step velocity.
     before = np.vstack([np.full((1, 4), np.nan), np.diff(gap, axis=0) / H])
@@ -221,7 +222,7 @@ def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
         ("cd-lagrange", {"shaken": "bridge"}),
         ("cd-lagrange", {"alpha": 5.0}),
         ("hati", {"trolley": 4.0, "alpha": 5.0}),
-        ("hati", {"refine": 2, "h": 5e-6, "shaken": "bridge"}),
+        ("hati", {"refine": 2, "h": H / 2, "shaken": "bridge"}),
     ],
 )
 def test_every_run(record, scheme, changes):
@@ -237,7 +238,7 @@ def test_every_run(record, scheme, changes):
     assert results["reactions"] == pytest.approx([WEIGHT / 4] * 4, rel=1e-9)
     assert results["dofs"] == problem.dofs == (2352 if refine == 1 else 6 * (792 - 4))
     assert results["closures"] >= (0 if "alpha" in changes or "shaken" in changes else 4)
-    assert results["penetration_max"] < 1e-5 and results["max_gap"] > 1e-4
+    assert results["penetration_max"] < 1.0 * H and results["max_gap"] > 1e-4
     parts = (result[name][-1] for name in ("kinetic", "complementary", "internal"))
     assert results["energy_end"] == pytest.approx(sum(parts), rel=1e-14)
     assert results["interface_energy"] == result["interface"][-1]
@@ -264,7 +265,9 @@ def test_momentum_of_the_trolley(record):
     finally:
         problem.log.impulses[0] += 1e-3
     # Over the impulse of weight and inertia.
-    lost = np.trapezoid(AMPLITUDE * np.sin(2 * np.pi * FREQUENCY * result["t"]), result["t"])
+    at = 1e-3 * np.arange(200)  # of the record
+    shaking = np.interp(result["t"], at, AMPLITUDE * np.sin(2 * np.pi * FREQUENCY * at))
+    lost = np.trapezoid(shaking, result["t"])
     assert defect * (WEIGHT * END + 5150.0 * lost) == pytest.approx(1e-3, rel=1e-3)
 
 
@@ -313,7 +316,7 @@ def test_readings_differ(record):
     """Left out of the shaking, the trolley lifts off at another time, and higher."""
     one, other = (strong("cd-lagrange", record, **c)[1] for c in ({}, {"shaken": "bridge"}))
     lifted = [result["t"][np.argmax(result["gap"][:, 0] > 1e-9)] for result in (one, other)]
-    assert abs(lifted[0] - lifted[1]) > 1e-3 and other["gap"].max() > 2 * one["gap"].max() > 0
+    assert abs(lifted[0] - lifted[1]) > 1e-3 and other["gap"].max() > 1.5 * one["gap"].max() > 0
 
 
 def test_damping(record):
@@ -330,7 +333,8 @@ def test_hati_with_equal_steps_is_near_the_undivided_crane(record):
     apart = np.abs(one[1]["u"] - other[1]["u"])[:until].max()
     assert 0 < apart < 1e-5 * scale
     assert other[0].log.events.time[0] == pytest.approx(one[0].log.events.time[0], abs=1.5 * H)
-    assert other[2]["max_gap"] == pytest.approx(one[2]["max_gap"], rel=1e-4)
+    widest = [each[1]["gap"][:until].max() for each in (one, other)]
+    assert widest[1] == pytest.approx(widest[0], rel=1e-4)
     # The stiffest mode is one of the trolley's wheels, which are explicit in both.
     assert other[2]["critical_time_step"] == pytest.approx(one[2]["critical_time_step"], rel=1e-9)
 
@@ -385,7 +389,7 @@ def test_ranks_write_the_same(scheme, shared_path, record, monkeypatch, capsys, 
     assert ("whole on every rank" in said) == (WORLD.size > 1)
     events, results = Path(files[1]).read_text(), json.loads(Path(files[2]).read_text())["results"]
     assert len(events.splitlines()) - 1 == results["closures"] > 0
-    assert results["shaking"] == "shake, in z whatever its own direction, up to 20 m/s2 in the run"
+    assert results["shaking"] == "shake, in z whatever its own direction, up to 60 m/s2 in the run"
     history = dict(di.Result.load(files[0]))
     one = as_on_one_rank((events, results, history))
     assert (events, results) == one[:2]
