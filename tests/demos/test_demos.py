@@ -112,7 +112,9 @@ SMALLER = {
         3,
         ["--cells", "12", "--pictures", "2"],
     ),
-    "taylor_bar.py": Smaller({}, [6.94301, 6.90181], 3, ["--size", "1.6e-3", "--pictures", "2"]),
+    "taylor_bar.py": Smaller(
+        {"227.0, 80e-6": "227.0, 20e-6"}, [5.92626, 5.8756], 3, ["--size", "1.6e-3", "--pictures", "2"]
+    ),
 }
 #: On several ranks too.
 ON_RANKS = ("by_hand.py", "cradle.py")
