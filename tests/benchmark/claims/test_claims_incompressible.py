@@ -20,8 +20,8 @@ class Smaller(cases.Smaller):
 
     def less(self, case, settings):
         if case == COOK and settings.get("locking") == "none":
-            return {"elements": 8, "t_end": 25}
-        return {"elements": 4} if case == RUBBER else {}
+            return {"elements": 5, "t_end": 12}
+        return {"elements": 3 if settings.get("cell") == "triangle" else 4} if case == RUBBER else {}
 
 
 @pytest.fixture(scope="module")
