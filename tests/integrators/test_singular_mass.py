@@ -238,7 +238,7 @@ def test_hertz_force_changes_more_smoothly_from_step_to_step():
     for scheme in ("cd-lagrange", "cd-lagrange-singular"):
         p = {name: option.default for name, option in hertz_sphere.PARAMETERS.items()}
         p |= {
-            "resolution": 4,
+            "resolution": 3,
             "courant": 0.7,
             "v0": 20.0,
             "restitution": 0.0,
