@@ -101,16 +101,19 @@ SMALLER = {
         ["--only", "stairs", "roller"],
     ),
     "colliding_parts.py": Smaller(
-        {"np.linspace(0, 1, 8)": "np.linspace(0, 1, 2)"},
+        {
+            "speed, t_end = 4.0, 0.05": "speed, t_end = 4.0, 0.045",
+            "np.linspace(0, 1, 8)": "np.linspace(0, 1, 2)",
+        },
         [1.29221571, -0.57392657, -1.14712432],
         3,
         ["--cells", "2", "--pictures", "2"],
     ),
     "cradle.py": Smaller(
         {"np.linspace(0, 1, 6)": "np.linspace(0, 1, 2)"},
-        [0.02303923, 0.02348305, 0.02327235, 0.03099439, 0.89921099],
+        [0.03788246, 0.03613266, 0.04527672, 0.02426453, 0.85644363],
         3,
-        ["--cells", "12", "--pictures", "2"],
+        ["--cells", "8", "--pictures", "2"],
     ),
     "taylor_bar.py": Smaller(
         {"227.0, 80e-6": "227.0, 20e-6"}, [5.92626, 5.8756], 3, ["--size", "1.6e-3", "--pictures", "2"]
