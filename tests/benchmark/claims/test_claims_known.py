@@ -36,7 +36,7 @@ class Smaller(cases.Smaller):
         OBLIQUE: {"elements": 4, "lateral": 1},
         FLIGHT: {"t_end": 2.0, "every": 5},
         SLIDING: {"elements": 2},
-        RING: {"around": 6, "across": 2, "t_end": 0.1},
+        RING: {"around": 6, "across": 2, "t_end": 0.05},
         DISC: {"around": 4, "across": 2},
     }
 
@@ -50,7 +50,7 @@ class Smaller(cases.Smaller):
 
     def less(self, case, settings):
         if case == WAVE:
-            return {"elements": settings.get("elements", {1: 12, 2: 12, 3: 6}[settings["degree"]])}
+            return {"elements": settings.get("elements", {1: 8, 2: 12, 3: 4}[settings["degree"]])}
         if case == CUBE:
             return {"elements": settings["elements"] // 2 + 2}
         if case != HERTZ:

@@ -12,7 +12,7 @@ from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.solids.claims import CD, MJ
 from dolfinx_impact.benchmark.cases.surfaces import claims as colliding
-from dolfinx_impact.benchmark.cases.surfaces.claims import DISCS, MESHES, SPHERES
+from dolfinx_impact.benchmark.cases.surfaces.claims import DISCS, INCLINE, MESHES, SPHERES
 from dolfinx_impact.benchmark.cases.surfaces.figures import FIGURES
 from dolfinx_impact.benchmark.cases.surfaces.non_matching_blocks import DiagonalDelassus
 
@@ -20,6 +20,11 @@ from dolfinx_impact.benchmark.cases.surfaces.non_matching_blocks import Diagonal
 class Smaller(cases.Smaller):
     def less(self, case, settings):
         return {"resolution": 6, "v0": 0.3} if case == SPHERES else {}
+
+    def __call__(self, case, scheme, **settings):
+        if case == INCLINE and self.scheme(scheme) == MJ:
+            settings["courant"] = 3.0
+        return super().__call__(case, scheme, **settings)
 
 
 @pytest.fixture(scope="module")
