@@ -19,8 +19,8 @@ from dolfinx_impact.benchmark.cases.materials.pressure import Pressures
 COMM = MPI.COMM_WORLD
 CELLS = {each.name: each for each in dmesh.CellType}
 run = functools.cache(cases.run)
-#: With half the default bulk modulus, which limits the step.
-TRIANGLES = {"elements": 4, "cell": "triangle", "nu": 0.4998}
+#: With a third of the default bulk modulus, which limits the step.
+TRIANGLES = {"elements": 4, "cell": "triangle", "nu": 0.4997}
 
 
 # -- pressures
@@ -116,7 +116,7 @@ def test_cooks_membrane_of_few_cells():
     _, _, found, verdicts = cases.run("cook-membrane", elements=3)
     assert [v.reproduced for v in verdicts] == [True, True, False]  # 3 cells are too few for 2 %
     assert 0.8 < found["tip_ratio"] < 0.98 and found["tip_known"] == cook_membrane.TIP
-    _, _, plain, verdicts = cases.run("cook-membrane", elements=3, locking="none", t_end=35.0)
+    _, _, plain, verdicts = cases.run("cook-membrane", elements=3, locking="none", t_end=25.0)
     assert plain["tip_ratio"] < 0.35 and len(verdicts) == 2
 
 
