@@ -103,9 +103,12 @@ SMALLER = {
     "colliding_parts.py": Smaller(
         {
             "speed, t_end = 4.0, 0.05": "speed, t_end = 4.0, 0.045",
+            "(cells, 9 * cells,": "(cells, 6 * cells,",
+            "10 * cells + 3": "7 * cells + 3",
+            'shutil.which("ffmpeg") is not None': "False",
             "np.linspace(0, 1, 8)": "np.linspace(0, 1, 2)",
         },
-        [1.29221571, -0.57392657, -1.14712432],
+        [0.99836199, -0.53202401, -1.46099924],
         3,
         ["--cells", "2", "--pictures", "2"],
     ),
