@@ -63,7 +63,7 @@ class ImpulseHistory(NamedTuple):
             apart: Time without an impulse after which a phase is over [s].
         """
         sizes = np.abs(self.impulses).max(axis=1)
-        hits = self.t[sizes > _ROUNDING * sizes.max()]
+        hits = self.t[sizes > _ROUNDING * sizes.max(initial=0.0)]
         ends = np.flatnonzero(np.diff(hits) > apart)
         if not hits.size:
             return np.zeros((0, 2))

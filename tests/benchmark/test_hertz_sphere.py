@@ -80,13 +80,13 @@ def test_duration_is_johnsons_constant():
 # -- the finite elements
 
 
-@pytest.mark.parametrize("scheme, v0, most", [("cd-lagrange", 0.2, 0.015), ("moreau-jean", 0.5, 0.02)])
-def test_axisymmetric_impact_is_hertz_within_3_percent(scheme, v0, most):
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
     """Peak, duration and the whole course of the force; all momentum comes back."""
-    _, result, results, verdicts = run(scheme, resolution=4, v0=v0)
+    _, result, results, verdicts = run(scheme, resolution=4, v0=0.2)
     assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
-    assert abs(deviation(results)) < most
-    hertz = case.exact(parameters(v0=v0))
+    assert abs(deviation(results)) < 0.015
+    hertz = case.exact(parameters(v0=0.2))
     assert results["peak_force_hertz"] == hertz.peak_force
     assert results["contact_phases"] == 1
     assert results["rebound_velocity"] == pytest.approx(hertz.v0, rel=1e-3)

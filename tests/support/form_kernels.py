@@ -1,6 +1,6 @@
 """Kernels of forms that a process has loaded are not looked for on disk again.
 
-FFCx lists its folder of kernels, thousands of files, for every form that is made: a tenth of all tests.
+FFCx lists its folder of kernels, thousands of files, for every form that is made.
 """
 
 import ffcx.codegeneration.jit as jit

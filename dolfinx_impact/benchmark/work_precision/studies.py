@@ -134,7 +134,7 @@ def fallen(_: Runs, run: Run) -> Errors:
 def met(_: Runs, run: Run) -> Errors:
     """Of the tip of the left one of two bars, as of the others."""
     errors = two_bars.errors(run)
-    return {**errors, "contact force": errors["force"]}
+    return {"contact force": errors.pop("force"), **errors}
 
 
 def divided(scheme: str) -> list[Settings]:
