@@ -38,6 +38,7 @@ FLOORS = {
     "flush with a plane": [di.Plane((0, 0), (0, 1)), box(-1, 1, -0.5)],
     "below another": [box(-1, 2), box(-0.3, 0.4, -0.7, -0.2)],
     "flush inside": [box(-1, 2), box(-0.2, 0.3, -0.5, 0.0)],
+    "a slit": [box(-1, 0), box(1e-6, 2)],  # what carries a point in one tile carries it in the next
     "a strip": [di.Cylinder((-1.0, -1.0), (1.0, 0.0), 1.0, length=3.0)],
     "moved tiles": [di.MovingObstacle(box(-1, 0), translation=((1.0, 0.0), lambda t: 0.0 * t)), box(0, 2)],
 }
@@ -63,6 +64,17 @@ def test_a_union_carries_a_sliding_point_as_one_floor_does(scheme, name):
     assert union["u"] == pytest.approx(one["u"], abs=1e-12)
     assert union["r"].sum() == pytest.approx(one["r"].sum(), rel=1e-12)
     assert union["gap"].min() == pytest.approx(one["gap"].min(), abs=1e-12)
+
+
+@pytest.mark.parametrize("x0, depth", [((0.3, -0.01), 0.01), ((0.99, -0.3), 0.01), ((-0.98, -0.03), 0.02)])
+@EVERY
+def test_a_point_that_starts_inside_is_held_by_the_nearest_side(x0, depth, scheme):
+    """No path says how it came in. The top carries its weight, along the others it falls."""
+    run = thrown(box(-1, 1), x0, [0.0, 0.0], t_end=0.05, scheme=scheme, allow_penetration=True)
+    weight = 9.81 if depth == -x0[1] else 0.0
+    assert run["gap"] == pytest.approx(-depth, abs=1e-12)
+    assert run["r"].sum() == pytest.approx(weight * 0.05, rel=0.03)
+    assert run["u"][-1] == pytest.approx([x0[0], x0[1] - 0.5 * (9.81 - weight) * 0.05**2], abs=1e-5)
 
 
 @st.composite
