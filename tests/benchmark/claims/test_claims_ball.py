@@ -178,7 +178,7 @@ def test_drop_heights_spread_the_impact_over_a_step():
 def figure(monkeypatch):
     """An empty figure; studies with fewer runs."""
     monkeypatch.setattr(ball_figures, "STEPS", THREE_STEPS)
-    monkeypatch.setattr(ball_figures, "HEIGHTS", 4)
+    monkeypatch.setattr(ball_figures, "HEIGHTS", 2)
     monkeypatch.setattr(ball_figures, "SMOOTH_STEPS", (*THREE_STEPS, 1e-3))
     return Figure(layout="constrained")
 

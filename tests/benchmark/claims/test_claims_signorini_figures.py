@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import cases
 
 from dolfinx_impact.benchmark.cases.signorini import figures as signorini
 from dolfinx_impact.benchmark.runs import NotChosen, Runs
@@ -14,7 +15,17 @@ FIGURES = {figure.id: figure for figure in signorini.FIGURES}
 NUMBERS = (2, 4, *range(6, 30))
 #: Bounces in many implicit steps and the second pair of profiles: their runs are those of nightly claims.
 LONG = (7, 9, 14, 19, 25, 27, 29)
-EVERY = [pytest.param(n, marks=pytest.mark.nightly) if n in LONG else n for n in NUMBERS]
+#: Drawn like Figs. 6, 11 and 12, with other schemes; their runs are those of slow claims.
+ALIKE = (8, 10, 13, 15, 17, 20, 22, 24, 26)
+
+
+def tier(number):
+    """The number with the mark of its tier."""
+    mark = pytest.mark.nightly if number in LONG else pytest.mark.slow
+    return pytest.param(number, marks=mark) if number in (*LONG, *ALIKE) else number
+
+
+EVERY = [tier(number) for number in NUMBERS]
 #: What stands left and right, of figures that show exact solutions or the usual two quantities.
 DISPLACEMENT, PRESSURE = "displacement of the bottom $u_0$ [m]", "contact pressure $r$ [Pa]"
 ENERGY, STRESS = "energy $E - F \\cdot u$ [J]", "stress $E \\, \\partial_x u$ [Pa]"
@@ -29,15 +40,22 @@ LABELS = {
 }
 
 
+class Begun(cases.Smaller):
+    """Runs of 50 ms: profiles over the height are made by runs of their own."""
+
+    def less(self, case, settings):
+        return {"t_end": 0.05}
+
+
 @pytest.fixture(scope="module")
 def drawn(runs):
     """``drawn(number)``: the axes of a figure, drawn once."""
-    axes = {}
+    axes, begun = {}, Begun(runs.folder)
 
     def draw(number):
         if number not in axes:
             paper = Figure(figsize=(8, 5), layout="constrained")
-            FIGURES[f"doyen-fig{number:02}"].draw(runs, paper)
+            FIGURES[f"doyen-fig{number:02}"].draw(begun if number in (28, 29) else runs, paper)
             axes[number] = paper.axes
         return axes[number]
 
