@@ -1,16 +1,32 @@
-"""Kernels of forms that a process has loaded are not looked for on disk again.
+"""What is found anew for every body although it is equal is found once by the tests of a process.
 
-FFCx lists its folder of kernels, thousands of files, for every form that is made.
+FFCx lists its folder of kernels, thousands of files, for every form that is made; an element makes its cell
+with all entities of it whenever it is asked for it; the package writes the C code of a law for every body.
 """
 
+import functools
+
+import basix.ufl
 import ffcx.codegeneration.jit as jit
+
+import dolfinx_impact as di
+from dolfinx_impact.systems.elements import element_forces
+
+#: Laws that are equal where their constants are.
+LAWS = (di.LinearElastic, di.StVenantKirchhoff, di.NeoHookean, di.MooneyRivlin)
 
 
 def remember():
-    """Let FFCx keep the kernels that it loads, for this process."""
-    loaded = {}
-    look_up = jit.get_cached_module
+    """Keep kernels, cells and C codes of laws for this process."""
+    jit.get_cached_module = _kernels_once(jit.get_cached_module)
+    basix.ufl._ElementBase.cell = property(_cells_once(basix.ufl._ElementBase.cell.fget))
+    element_forces.code_of = _codes_once(element_forces.code_of)
 
+
+def _kernels_once(look_up):
+    loaded = {}
+
+    @functools.wraps(look_up)
     def remembered(name, objects, folder, timeout):
         key = name, tuple(objects), str(folder)
         if key not in loaded:
@@ -20,4 +36,31 @@ def remember():
             loaded[key] = kernels
         return loaded[key]
 
-    jit.get_cached_module = remembered
+    return remembered
+
+
+def _cells_once(cell_of):
+    made = {}
+
+    @functools.wraps(cell_of)
+    def remembered(element):
+        if element.cell_type not in made:
+            made[element.cell_type] = cell_of(element)
+        return made[element.cell_type]
+
+    return remembered
+
+
+def _codes_once(code_of):
+    written = {}
+
+    @functools.wraps(code_of)
+    def remembered(law, element, mesh, **modes):
+        if type(law) not in LAWS:
+            return code_of(law, element, mesh, **modes)
+        key = law, element.dim, element.hoop, *sorted(modes.items())
+        if key not in written:
+            written[key] = code_of(law, element, mesh, **modes)
+        return written[key]
+
+    return remembered
