@@ -102,7 +102,7 @@ SMALL = {
     "van-der-pol": {"t_end": 5, "h": 1e-2},
     "discrete-arch": {"t_end": 300},
     "bridge-crane": {"t_end": 1e-3},
-    "solid-crane": {"coarse": 3, "t_end": 2e-5, "friction": 0, "every": 1},
+    "solid-crane": {"coarse": 3, "t_end": 2e-5, "friction": 0, "every": 1, "start": "sudden"},
     "pin-drop": {"along": 8, "length": 0.32, "layers": 2, "t_end": 3e-5},
     "free-flight": {"t_end": 0.1},
     "cook-membrane": {"elements": 4, "t_end": 3},

@@ -320,7 +320,7 @@ def test_what_is_ahead_of_the_waves_from_the_interface_is_the_explicit_run():
 def test_smaller_steps_approach_the_explicit_run(surface):
     """The difference to CD-Lagrange on the undivided body falls with the step."""
     found = []
-    for step in (0.4, 0.1):
+    for step in (0.4, 0.2):
         if surface:
             s = surfaces(1, step)
             cells = [tuple(f"{part}/{half}" for part in ("upper", "lower")) for half in ("near", "far")]
@@ -345,7 +345,7 @@ def test_smaller_steps_approach_the_explicit_run(surface):
         inside = s.fine.system.active
         n = inside.size
         found.append(np.abs(s.fine.u[:n] - true.u[:n])[inside].max() / np.abs(true.u[:n]).max())
-    assert found[0] < 0.05 and found[1] < 0.15 * found[0]
+    assert found[0] < 0.05 and found[1] < 0.35 * found[0]
 
 
 # -- what holds at every step
