@@ -124,22 +124,32 @@ def amplitude(block: Any, u: NDArray, p: Values) -> float:
     return float(part / whole / p["amplitude"])
 
 
-def orders(scheme: str, p: Values) -> dict[str, float]:
-    """Orders of convergence as the mesh alone and the step alone are refined. Collective."""
+def orders(scheme: str, p: Values, critical: float) -> dict[str, float]:
+    """Orders of convergence as the mesh alone and the step alone are refined. Collective.
+
+    ``critical`` is the step [s] of the mesh with the elements of ``p``.
+    """
     n, period = p["elements"], 2 * math.pi / frequency(p)
     meshes = (n, 3 * n // 2, 2 * n)
-    ends = (run(scheme, {**p, "elements": m}, PERIODS_SPACE * period) for m in meshes)
+    steps = (critical, None, None)
+    ends = (
+        run(scheme, {**p, "elements": m}, PERIODS_SPACE * period, critical=h) for m, h in zip(meshes, steps)
+    )
     both = np.array([errors(end, scheme, p) for end in ends])
     displacement, strain = -np.polyfit(np.log(meshes), np.log(both), 1)[0]
-    ends = (run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3))
+    ends = (run(scheme, p, PERIODS_TIME * period, 2**halvings, critical) for halvings in range(3))
     coarse, middle, fine = (amplitude(end.system, end.u, p) for end in ends)
     in_time = math.log2(abs(coarse - middle) / abs(middle - fine))
     return {"order_space": float(displacement), "order_energy": float(strain), "order_time": in_time}
 
 
-def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
-    """A run of its own to ``t_end``, with so many parts of the step of ``courant``. Collective."""
-    h = whole_step(t_end, p["courant"] * make_block(p).critical_time_step()) / parts
+def run(scheme: str, p: Values, t_end: float, parts: int = 1, critical: float | None = None) -> Integrator:
+    """A run of its own to ``t_end``, with so many parts of the step of ``courant``. Collective.
+
+    ``critical`` is the critical step where it is known [s].
+    """
+    critical = critical or make_block(p).critical_time_step()
+    h = whole_step(t_end, p["courant"] * critical) / parts
     problem = WaveBlock().make(scheme, {**p, "h": h, "t_end": t_end})
     problem.simulate([], energies=False)
     return problem.integrator
@@ -183,7 +193,7 @@ class WaveBlock(common.SolidCase):
         unstable = find_scheme(run.scheme).explicit and courant > 1
         if unstable or run.integrator.beyond_limit:
             return after
-        return {**after, **orders(run.scheme, {**run.p, "courant": courant})}
+        return {**after, **orders(run.scheme, {**run.p, "courant": courant}, critical)}
 
     def verdicts(self, run: Ended) -> Verdicts:
         """Whether the orders are those of the elements and of the scheme."""
