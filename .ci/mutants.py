@@ -89,7 +89,8 @@ def judged(status: int, report: Path) -> tuple[str, str]:
         return SURVIVED, ""
     if status == 125:
         raise SystemExit("docker/run failed: see the end of the log")
-    if status != 1 or not report.exists():
+    # Several processes that stop at the first failure end with 2.
+    if status not in (1, 2) or not report.exists():
         return INVALID, f"pytest ended with status {status}"
     for case in ET.parse(report).iter("testcase"):
         for failure in (*case.iter("failure"), *case.iter("error")):

@@ -129,6 +129,7 @@ def test_tests_that_fail_without_a_mutant_judge_nothing(measure):
         (1, "AssertionError: 1", "killed"),
         (1, "Failed: Timeout (>900.0s) from pytest-timeout.", "time limit"),
         (1, "collection failure", "invalid"),
+        (2, "AssertionError: 1", "killed"),
         (2, None, "invalid"),
         (139, None, "invalid"),
     ],
