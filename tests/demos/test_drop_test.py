@@ -170,8 +170,8 @@ def test_two_ranks_say_the_same(whole, launch, tmp_path):
 
 #: Runs that are resumed half-way; steel goes on where a run is told to stop, below.
 RESUMED = {
-    "neo-hookean": ["--size", "8e-3", "--t-end", "1.5e-4", "--material", "neo-hookean"],
-    "aluminium": ["--size", "8e-3", "--t-end", "5e-5", "--material", "aluminium", "--height", "40"],
+    "neo-hookean": ["--size", "1.2e-2", "--t-end", "6e-5", "--material", "neo-hookean"],
+    "aluminium": ["--size", "1.2e-2", "--t-end", "5e-5", "--material", "aluminium", "--height", "40"],
 }
 
 
@@ -287,7 +287,7 @@ def test_other_parts(shape, inch, volume, no_pictures, demo, tmp_path):
 
 
 def test_no_contact_before_the_end(no_pictures, demo, tmp_path):
-    given = ["--size", "8e-3", "--t-end", "2.6e-7", "--out", tmp_path]
+    given = ["--size", "1.2e-2", "--t-end", "3.5e-7", "--out", tmp_path]
     status, said, _ = run(demo, *given)
     assert status == 0 and said["contact"] == "none before the end"
 
@@ -383,7 +383,7 @@ def test_a_run_that_explodes(no_pictures, demo, monkeypatch, tmp_path):
     """At the speed of sound, with a step that does not follow."""
     rubber = demo.MATERIALS["neo-hookean"]._replace(adapt=False)
     monkeypatch.setitem(demo.MATERIALS, "neo-hookean", rubber)
-    given = ["--material", "neo-hookean", "--height", "1000", "--size", "8e-3", "--t-end", "5e-3"]
+    given = ["--material", "neo-hookean", "--height", "1000", "--size", "1.2e-2", "--t-end", "5e-3"]
     status, said, complaint = run(demo, *given, "--out", tmp_path)
     assert (status, said) == (3, {}) and re.fullmatch("error: .*take a smaller time step.*\n", complaint)
 

@@ -14,7 +14,7 @@ from dolfinx_impact import LinearElastic, Solid, mesh, parallel
 gmsh = pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD
 BRACKET = mesh.package_mesh("bracket.step")
-VOLUME, SIZE = 2.43226e-4, 5e-3  # of the bracket [m3], of its cells [m]
+VOLUME, SIZE = 2.43226e-4, 7e-3  # of the bracket [m3], of its cells [m]
 
 
 def draw(*shapes):
@@ -137,7 +137,7 @@ INCH = b"""#9001 = DIMENSIONAL_EXPONENTS(1.,0.,0.,0.,0.,0.,0.);
 """
 
 
-@pytest.mark.parametrize("unit, length", [("mm", 1e-3), ("inch", 25.4e-3), ("m", 1.0), ("um", 1e-6)])
+@pytest.mark.parametrize("unit, length", [("inch", 25.4e-3), ("m", 1.0)])
 def test_metres_whatever_the_unit_of_the_file(unit, length, drawn, written):
     """The same box of 10 mm in every unit, drawn in its numbers."""
     side = 1e-2 / length
@@ -150,7 +150,7 @@ def test_metres_whatever_the_unit_of_the_file(unit, length, drawn, written):
         text = text.replace(b"#%b = %b;\n" % (number, old), INCH % number)
         assert b"INCH" in text
     else:
-        text = text.replace(b".MILLI.", {"mm": b".MILLI.", "m": b"$", "um": b".MICRO."}[unit])
+        text = text.replace(b".MILLI.", b"$")
     named = mesh.read(written("unit.step", text), size=3e-3)
     x = parallel.gather_rows(WORLD, named.mesh.geometry.x)
     assert np.max(x, axis=0) - np.min(x, axis=0) == pytest.approx(np.full(3, 1e-2), rel=1e-9)
@@ -172,7 +172,7 @@ def bracket():
 
 def test_the_bracket_is_drawn_by_its_script():
     """Step file and script have one volume."""
-    drawn = mesh.read(BRACKET.with_suffix(".geo"), parameters={"size": 0.015})
+    drawn = mesh.read(BRACKET.with_suffix(".geo"), parameters={"size": 0.03})
     assert volume_of(drawn) == pytest.approx(VOLUME, rel=0.02)
     assert volume_of(bracket()) == pytest.approx(VOLUME, rel=5e-3)
     assert b"/" not in BRACKET.read_bytes()[:400]

@@ -3,26 +3,25 @@
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support.cases import made
 
-from dolfinx_impact import Result
-from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
 
 COMM = MPI.COMM_WORLD
 RUNS = {
-    "line": ["elements=10"],
-    "solid": ["dimension=3", "elements=10", "lateral=3"],
+    "line": {"elements": 10},
+    "solid": {"dimension": 3, "elements": 10, "lateral": 3},
     # A short bar: the partition cuts the contact face.
-    "plate": [
-        "dimension=3",
-        "length=0.01",
-        "area=0.0064",
-        "elements=2",
-        "lateral=10",
-        "gap=1e-5",
-        "t_end=2e-5",
-    ],
-    "tetrahedra": ["dimension=3", "cell=tetrahedron", "elements=12", "lateral=3"],
+    "plate": {
+        "dimension": 3,
+        "length": 0.01,
+        "area": 0.0064,
+        "elements": 2,
+        "lateral": 10,
+        "gap": 1e-5,
+        "t_end": 2e-5,
+    },
+    "tetrahedra": {"dimension": 3, "cell": "tetrahedron", "elements": 12, "lateral": 3},
 }
 
 pytestmark = pytest.mark.mpi
@@ -38,10 +37,8 @@ pytestmark = pytest.mark.mpi
         ("tetrahedra", "cd-lagrange"),
     ],
 )
-def test_histories_are_those_of_one_rank(name, scheme, shared_path, as_on_one_rank):
-    runner.run("impacting-bar", scheme, RUNS[name], shared_path)
-    COMM.barrier()
-    found = dict(Result.load(shared_path / "history.npz"))
+def test_histories_are_those_of_one_rank(name, scheme, as_on_one_rank):
+    found = dict(made("impacting-bar", scheme, **RUNS[name]).simulate())
     one = as_on_one_rank(found)
     assert list(one["contact_labels"]) == list(found["contact_labels"])
     early = slice(0, 501)
