@@ -129,12 +129,10 @@ def test_heights_are_those_between_impacts(scheme):
     assert len(results["heights"]) - len(flights) == (z[-1] < z[hits[-1] + 1 :].max())
     assert results["impacts"] == len(hits) == 5
     assert any("same height" in v.words and v.reproduced for v in verdicts)
-    assert run(scheme, every=100).results == run(scheme).results
+    assert run(scheme, restitution=0.8, every=100).results == run(scheme, restitution=0.8).results
 
 
-@pytest.mark.parametrize(
-    "e, h, t_end", [(0.0, 3e-3, 2.0), (0.5, 1e-2, 5.0), (0.8, 1e-2, 8.0), (0.95, 1e-2, 25.0)]
-)
+@pytest.mark.parametrize("e, h, t_end", [(0.0, 3e-3, 2.0), (0.5, 1e-2, 5.0), (0.8, 1e-2, 8.0)])
 def test_combined_neither_penetrates_nor_breaks_newtons_law(e, h, t_end):
     _, result, results, verdicts = run("combined", restitution=e, h=h, t_end=t_end)
     assert result["gap"].min() > -1e-15 and results["penetration_max"] <= 1e-15
@@ -171,16 +169,16 @@ def test_verdicts_turn_with_the_scheme():
     """A property that a scheme lacks is not reproduced when its run is judged as that of another scheme."""
 
     def claims(judged_as, ran, **changes):
-        problem, result, *_ = cases.run("bouncing-ball", ran, **changes)
-        run = problem.ended(result)._replace(scheme=judged_as)
-        return {v.words: v.reproduced for v in problem.case.verdicts(run)}
+        problem, result, *_ = run(ran, **changes)
+        ended = problem.ended(result)._replace(scheme=judged_as)
+        return {v.words: v.reproduced for v in problem.case.verdicts(ended)}
 
     def failed(found):
         return [claim for claim, reproduced in found.items() if not reproduced]
 
     assert any("same height" in c for c in failed(claims("cd-lagrange", "paoli-schatzman", restitution=1.0)))
     assert any("rests from" in c for c in failed(claims("cd-lagrange", "combined")))
-    assert any("never penetrates" in c for c in failed(claims("combined", "cd-lagrange")))
+    assert any("never penetrates" in c for c in failed(claims("combined", "cd-lagrange", restitution=0.8)))
     assert any("follows" in c for c in failed(claims("carpenter", "cd-lagrange", restitution=0.0)))
     assert any("unstable" in c for c in failed(claims("carpenter-implicit", "combined", restitution=0.0)))
     assert any("rises above" in c for c in failed(claims("paoli-schatzman", "cd-lagrange", restitution=1.0)))

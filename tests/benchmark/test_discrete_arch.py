@@ -276,10 +276,15 @@ def test_verdicts_turn():
     assert not verdict(verdicts, "impulse of inertia").reproduced
 
 
+@functools.cache
+def impulses():
+    """Times, impulses of inertia and of contact of the default arch."""
+    return np.array(list(case.impulses(cases.made("discrete-arch").integrator, 900.0))).T
+
+
 @pytest.mark.parametrize("limit", [1e-2, 1e-4])
 def test_stop_ratio(limit):
-    steps = case.impulses(cases.made("discrete-arch").integrator, 900.0)
-    times, inertia, contact = np.array(list(steps)).T
+    times, inertia, contact = impulses()
     ratio = np.abs(inertia) / np.where(contact > 0, contact, np.nan)
     first = times[(times > 400.0) & (ratio < limit)][0]
     problem, result, found, verdicts = run(stop_ratio=limit)

@@ -80,10 +80,10 @@ def test_duration_is_johnsons_constant():
 # -- the finite elements
 
 
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
-def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
+@pytest.mark.parametrize("scheme, steps", [("cd-lagrange", {}), ("moreau-jean", {"courant": 20.0})])
+def test_axisymmetric_impact_is_hertz_within_3_percent(scheme, steps):
     """Peak, duration and the whole course of the force; all momentum comes back."""
-    _, result, results, verdicts = run(scheme, resolution=4, v0=0.2)
+    _, result, results, verdicts = run(scheme, resolution=4, v0=0.2, **steps)
     assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
     assert abs(deviation(results)) < 0.015
     hertz = case.exact(parameters(v0=0.2))
@@ -151,9 +151,9 @@ def test_the_peak_is_that_of_the_moving_mean():
 def test_mass_momentum_and_balance_are_those_of_the_sphere(scheme, geometry, share):
     changes = {"geometry": geometry, "resolution": 1, "v0": 5.0}
     p = parameters(scheme, **changes)
-    mass = share * case.make_sphere(p).total_mass
+    problem, result, results, verdicts = run(scheme, **changes)
+    mass = share * problem.integrator.system.total_mass
     assert mass == pytest.approx(case.exact(p).mass, rel=0.01)
-    _, result, results, verdicts = run(scheme, **changes)
     assert verdicts[0].words == "the energy balance closes" and verdicts[0].reproduced
     momentum = mass * (p["v0"] + results["rebound_velocity"])
     assert results["impulse_sum"] == pytest.approx(momentum, rel=1e-9)

@@ -92,10 +92,11 @@ def test_a_block_of_rubber(as_on_one_rank):
 
 
 def test_plain_triangles_have_a_checkerboard():
-    _, _, found, verdicts = cases.run("rubber-block", **TRIANGLES, locking="none")
+    softer = {**TRIANGLES, "nu": 0.499}  # and longer steps
+    _, _, found, verdicts = cases.run("rubber-block", **softer, locking="none")
     assert found["roughness"] > 1.2 and len(verdicts) == 1
     crossed = run("rubber-block", **TRIANGLES).results
-    _, _, parallel, verdicts = cases.run("rubber-block", **TRIANGLES, diagonals="parallel")
+    _, _, parallel, verdicts = cases.run("rubber-block", **softer, diagonals="parallel")
     assert parallel["roughness"] > 3 * crossed["roughness"] and not verdicts[1].reproduced
 
 
@@ -116,7 +117,7 @@ def test_cooks_membrane_of_few_cells():
     _, _, found, verdicts = cases.run("cook-membrane", elements=3)
     assert [v.reproduced for v in verdicts] == [True, True, False]  # 3 cells are too few for 2 %
     assert 0.8 < found["tip_ratio"] < 0.98 and found["tip_known"] == cook_membrane.TIP
-    _, _, plain, verdicts = cases.run("cook-membrane", elements=3, locking="none", t_end=25.0)
+    _, _, plain, verdicts = cases.run("cook-membrane", elements=3, locking="none", t_end=15.0)
     assert plain["tip_ratio"] < 0.35 and len(verdicts) == 2
 
 

@@ -61,7 +61,7 @@ def test_any_rotation(angle1, angle2, scheme):
         assert results["difference"] == 0
 
 
-OTHERS = [{"friction": 0.0}, {"restitution": 0.5}, {"cell": "tetrahedron"}, {"gap": 0.0}, {"every": 5}]
+OTHERS = [{"restitution": 0.5}, {"friction": 0.0}, {"cell": "tetrahedron"}, {"gap": 0.0}, {"every": 5}]
 
 
 @pytest.mark.parametrize("scheme, changes", zip(itertools.cycle(SCHEMES), OTHERS))

@@ -62,7 +62,7 @@ def test_run(shared_path):
     summary = run("hati", shared_path, ratio=10)
     assert all(verdict["reproduced"] for verdict in summary["verdicts"]) and len(summary["verdicts"]) == 4
     assert 0 < summary["results"]["difference"] < 0.02
-    equal = run("hati", shared_path, ratio=1, t_end=5e-5)
+    equal = run("hati", shared_path, ratio=1, t_end=2e-5)
     assert any("-(dt/4)" in verdict["claim"] and verdict["reproduced"] for verdict in equal["verdicts"])
     explicit = run("cd-lagrange", shared_path)
     assert explicit["results"]["difference"] is None

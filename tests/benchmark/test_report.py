@@ -505,7 +505,7 @@ def maker(place):
         if task[0] == "die":
             os._exit(7)
         if task[0] == "wait":
-            time.sleep(1.5)
+            time.sleep(0.8)
         print("not an answer")
         return [place, *task, os.environ["OMP_NUM_THREADS"], os.getpid()]
 
@@ -514,7 +514,7 @@ def maker(place):
 
 def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path, monkeypatch, capfd):
     """And one that takes long is named."""
-    monkeypatch.setattr(terminal, "_QUIET", 0.5)
+    monkeypatch.setattr(terminal, "_QUIET", 0.3)
     lanes, answers = [[("a",), ("die", "1"), ("b",)], [("wait", "for", "mine:Hang"), ("d",)]], {}
     with (
         Workers(2, "test_report:maker", "here", tmp_path, os.sched_getaffinity(0)) as workers,

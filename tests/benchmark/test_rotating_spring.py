@@ -9,7 +9,6 @@ from support import cases
 from dolfinx_impact.benchmark.cases.rotating_spring import case as rotating_spring
 from dolfinx_impact.benchmark.cases.rotating_spring.case import Spring
 
-VELOCITY_LEVEL = ("cd-lagrange", "moreau-jean")
 SHORT = ("t_end", 30.0)
 RUBS = (("friction", 0.2), ("restitution", 0.0))
 
@@ -98,9 +97,9 @@ def test_friction_takes_angular_momentum_and_nothing_else_does(scheme, h, t_end)
     assert all(v.reproduced for v in verdicts.values()) and len(verdicts) == (5 if t_end == 100 else 3)
 
 
-@pytest.mark.parametrize("scheme", VELOCITY_LEVEL)
-def test_friction_over_five_seconds(scheme):
-    coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.02, 0.003))
+@pytest.mark.parametrize("scheme, smaller", [("cd-lagrange", 0.003), ("moreau-jean", 0.006)])
+def test_friction_over_five_seconds(scheme, smaller):
+    coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.02, smaller))
     # Both schemes go to the same motion as h does to 0 (the reference of Figs. 17 and 18).
     reference = run("cd-lagrange", *RUBS, ("t_end", 5.0), ("h", 0.0005))[0]
     errors = [
@@ -115,7 +114,8 @@ def test_friction_over_five_seconds(scheme):
 def test_the_verdicts_on_friction_turn():
     """No friction: nothing is lost. A run that still rubs is not constant. A gain is seen."""
     p = cases.values("rotating-spring", **dict(RUBS))
-    good, smooth = run("cd-lagrange", *RUBS)[1], run("cd-lagrange")[1]
+    long = ("t_end", 100.0)
+    good, smooth = run("cd-lagrange", *RUBS, ("h", 0.1), long)[1], run("cd-lagrange", long)[1]
     short = run("cd-lagrange", *RUBS, ("t_end", 0.5))[1]
     # theta = 0.6 keeps no momentum between the impacts.
     damped = run("moreau-jean", *RUBS, ("theta", 0.6), ("t_end", 20.0))[1]
