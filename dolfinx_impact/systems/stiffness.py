@@ -186,10 +186,11 @@ def spectrum(
         exhausted = side[-1] <= 1e-14 * max(map(abs, diagonal))
         if exhausted or k == check or k >= last:
             value, gap, part = _top(diagonal, side[1:-1])
-            least, residual = _bottom(diagonal, side[1:-1]), side[-1] * part
-            settled = residual**2 <= _ERROR * gap * value or value <= 0.0 > least
-            if exhausted or k >= last or settled:
-                return Spectrum(value, least)
+            residual = side[-1] * part
+            settled = residual**2 <= _ERROR * gap * value
+            negative = value <= 0.0 and _bottom(diagonal, side[1:-1]) < 0.0
+            if exhausted or k >= last or settled or negative:
+                return Spectrum(value, _bottom(diagonal, side[1:-1]))
             check = k + max(2, k // 16)
             if residual <= tolerance * value:
                 last = min(last, k + k // 2)
