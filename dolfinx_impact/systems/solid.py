@@ -255,14 +255,16 @@ class Solid(Continuum):
     def _check_symmetry(self) -> None:
         """Raise a ValueError where the stiffness of a linear law is not symmetric. Collective."""
         waves = np.sin(self.x @ np.array([[7.0, 3.0], [5.0, 9.0], [4.0, 8.0]]) / self.length)
-        one, other = fem.Function(self.space), fem.Function(self.space)
-        for function, wave, sign in ((one, waves[:, 0], 1.0), (other, waves[:, 1], -0.5)):
-            function.x.array[:] = np.outer(wave, sign ** np.arange(self.block)).ravel()
-        form = self._stiffness_form()
-        products = [
-            parallel.total(self.comm, fem.assemble_scalar(compile_form(ufl.action(ufl.action(form, a), b))))
-            for a, b in ((one, other), (other, one), (one, one), (other, other))
-        ]
+        signs = (1.0, -0.5) ** np.arange(self.block)[:, None]
+        one, other = (np.outer(wave, sign).ravel() for wave, sign in zip(waves.T, signs.T))
+        left, right = fem.Function(self.space), fem.Function(self.space)
+        form = compile_form(ufl.action(ufl.action(self._stiffness_form(), left), right))
+
+        def product(a: FloatArray, b: FloatArray) -> float:
+            left.x.array[:], right.x.array[:] = a, b
+            return parallel.total(self.comm, fem.assemble_scalar(form))
+
+        products = [product(a, b) for a, b in ((one, other), (other, one), (one, one), (other, other))]
         if abs(products[0] - products[1]) > 1e-9 * (abs(products[2]) + abs(products[3])):
             raise ValueError(
                 "the stress of a linear law is not the derivative of an energy, its stiffness is not "

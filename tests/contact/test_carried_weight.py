@@ -29,7 +29,7 @@ def gently(t, u, v, out):
     out *= 0.04
 
 
-def carried(scheme, system, contact, dt, u, steps=12, **options):
+def carried(scheme, system, contact, dt, u, steps=6, **options):
     """Mean contact forces of a body that rests [N], sum over the points."""
     s = scheme(system, dt, contact=contact, **options)
     s.start(u, 0.0, allow_penetration=True)

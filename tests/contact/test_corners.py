@@ -215,7 +215,7 @@ def test_cylinders_in_a_tube_with_friction_and_restitution():
     ]
     critical = body.critical_time_step()
     for scheme, steps in (
-        (di.CDLagrange(body, 0.5 * critical, contact), 20),
+        (di.CDLagrange(body, 0.5 * critical, contact), 12),
         (di.MoreauJean(body, 5.0 * critical, contact=contact), 4),
     ):
         scheme.start(0.0, lambda x: np.stack([10.0 * x[0], -1.0 + 0.0 * x[1]]))

@@ -131,16 +131,16 @@ def test_a_step_that_changes_goes_on(shared_path):
         if "restart" not in options:
             scheme.start(0.0, v0)
         control = StepControl(every=20, safety=0.5)
-        return control, simulate(scheme, t_end=0.02, adapt=control, progress=False, every=3, **options)
+        return control, simulate(scheme, t_end=0.012, adapt=control, progress=False, every=3, **options)
 
     control, reference = adapted()
     path = shared_path / "run"
-    _, same = adapted(checkpoint=Checkpoint(path, every=70))
+    _, same = adapted(checkpoint=Checkpoint(path, every=40))
     assert control.changes > 0 and difference(reference, same) == 0.0
     again, late = adapted(restart=path)
     assert difference(reference, late) == 0.0 and again.changes == control.changes
     with pytest.raises(ValueError, match="time step .* this run .* give that"):
-        simulate(rubber(courant=0.3)[0], t_end=0.02, restart=path, progress=False, every=3)
+        simulate(rubber(courant=0.3)[0], t_end=0.012, restart=path, progress=False, every=3)
 
 
 def check_resumed(name, path, ranks):

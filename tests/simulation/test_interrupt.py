@@ -185,14 +185,3 @@ def test_written_files_can_be_read_as_others_of_the_user(tmp_path):
     (tmp_path / "other").write_text("")
     Result({"t": np.zeros(1)}).save(tmp_path / "history.npz")
     assert (tmp_path / "history.npz").stat().st_mode == (tmp_path / "other").stat().st_mode
-
-
-def test_an_interrupt_while_it_starts_ends_it(spawn):
-    """Importing the package leaves signals to Python: what is seen then is Python's own traceback."""
-    process = spawn(["-X", "importtime", "-m", "dolfinx_impact.benchmark", "report", "--cases", "nothing"])
-    for line in process.stderr:
-        if line.split("|")[-1].strip() == "dolfinx_impact.integrators":
-            break
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=SOON)
-    assert process.returncode != 0
