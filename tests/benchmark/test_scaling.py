@@ -457,7 +457,7 @@ def test_what_is_wrong_is_said(submit, arguments, environment, message):
 
 @pytest.mark.mpi
 def test_parts_of_a_step_with_contact_between_bodies(capsys):
-    found = row("surfaces", build=partial(surfaces.bodies, cells=10)).measure([])["surfaces"]
+    found = row("surfaces", build=partial(surfaces.bodies, cells=6), rounds=2).measure([])["surfaces"]
     large = {
         f"surfaces, {name}, friction {mu}"
         for name in ("search", "rows", "solution", "step")
@@ -468,4 +468,4 @@ def test_parts_of_a_step_with_contact_between_bodies(capsys):
     assert min(found.values()) >= 0
     if MPI.COMM_WORLD.rank == 0:
         closed = [int(count) for count in re.findall(r"(\d+) points closed", capsys.readouterr().out)]
-        assert len(closed) == 3 and closed[2] == 48  # the large blocks are apart again
+        assert closed == [49, 49, 48]

@@ -50,11 +50,11 @@ def test_forces_are_those_of_the_paper():
 )
 def test_order_without_impact(scheme, order):
     """In norm (35), at the times of the coarsest run, before the wall is reached; Figure 12."""
-    steps, errors = (8e-3, 4e-3, 2e-3), []
-    times = np.arange(1, 126) * steps[0]
+    steps, errors = (1.6e-2, 8e-3, 4e-3), []
+    times = np.arange(1, 63) * steps[0]
     x = reference(parameters(scheme), times)
     for h in steps:
-        result = run(scheme, h=h, t_end=1.0, wall="none").result
+        result = run(scheme, h=h, t_end=times[-1], wall="none").result
         coarse = result["u"][:: round(steps[0] / h), 0][1:]
         errors.append(np.sum(np.abs(coarse - x)) / np.sum(np.abs(x)))
     assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(order, abs=0.1)
@@ -62,8 +62,8 @@ def test_order_without_impact(scheme, order):
 
 @pytest.mark.parametrize("scheme", case.SCHEME_NAMES)
 def test_every_scheme_runs_against_the_wall(scheme):
-    h = 1e-2 if scheme == "noh-bathe" else 2e-2
-    _, result, results, verdicts = run(scheme, h=h, t_end=12.0)
+    h = 1e-2 if scheme == "noh-bathe" else 3e-2
+    _, result, results, verdicts = run(scheme, h=h, t_end=11.1)
     assert set(results) >= {"cycles", "period", "largest_jump", "balance_residual"}
     assert results["impacts"] >= 2 and results["cycles"] >= 1
     assert all(v.reproduced for v in verdicts) and bool(verdicts) == result.balance
@@ -114,7 +114,7 @@ def test_crossings_are_interpolated():
 
 def test_a_run_that_leaves_the_cycle_fails_its_verdict():
     """Linear damping in place of the velocity term: the amplitude decays."""
-    problem = cases.made("van-der-pol", wall="none", t_end=60.0, h=1e-2)
+    problem = cases.made("van-der-pol", wall="none", t_end=40.0, h=1e-2)
     system = di.PointMasses(1.0, stiffness=[[1.0]], damping=lambda t, u, v, out: np.copyto(out, 0.1 * v))
     integrator = di.CDLagrange(system, 1e-2)
     integrator.start(1.0, 1.0)
