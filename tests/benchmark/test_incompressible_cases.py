@@ -100,7 +100,6 @@ def test_plain_triangles_have_a_checkerboard():
     assert parallel["roughness"] > 3 * crossed["roughness"] and not verdicts[1].reproduced
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("cell", ["quadrilateral", "triangle"])
 def test_a_ball_of_rubber(cell):
     _, _, found, verdicts = cases.run(
