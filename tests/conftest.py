@@ -16,6 +16,7 @@ from support import form_kernels, stages
 from support.processes import run_to_its_end, started
 
 from dolfinx_impact.benchmark.runs import Runs
+from dolfinx_impact.plot import solids
 
 COMM = MPI.COMM_WORLD
 MARKERS = {
@@ -119,6 +120,12 @@ def as_on_one_rank(request, kept_files):
         return pickle.loads((kept_files / name).read_bytes())
 
     return compared
+
+
+@pytest.fixture
+def plain_pixels(monkeypatch):
+    """Pictures of bodies have no finer pixels that smooth their edges: a quarter of the work."""
+    monkeypatch.setattr(solids.SolidScene.images, "__defaults__", (1,))
 
 
 @pytest.fixture(scope="session")

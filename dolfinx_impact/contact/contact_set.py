@@ -385,7 +385,7 @@ class ContactSet(Contact):
 
 def _wider(values: FloatArray, width: int) -> FloatArray:
     """The columns, padded with zeros to ``width``."""
-    return np.pad(values, ((0, 0), (0, width - values.shape[1])))
+    return np.hstack([values, np.zeros((len(values), width - values.shape[1]))])
 
 
 def _repeated(dofs: IntArray, width: int) -> IntArray:

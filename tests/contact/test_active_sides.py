@@ -44,9 +44,9 @@ FLOORS = {
 }
 
 
-#: A point lands and slides 1 m, 5 mm a step: it enters each box 0.02 mm behind its edge, nearer to the side
-#: than to the top, which it is 0.03 mm below or more.
-SLIDING = {"x0": [-0.49998, 1e-3], "v0": [5.0, 0.0], "t_end": 0.2}
+#: A point lands and slides 0.75 m, 5 mm a step: it enters each box 0.02 mm behind its edge, nearer to the
+#: side than to the top, which it is 0.03 mm below or more.
+SLIDING = {"x0": [-0.39998, 1e-3], "v0": [5.0, 0.0], "t_end": 0.15}
 
 
 @functools.cache
@@ -60,7 +60,7 @@ def over_one_floor(scheme):
 def test_a_union_carries_a_sliding_point_as_one_floor_does(scheme, name):
     one = over_one_floor(scheme)
     union = thrown(di.UnionObstacle(FLOORS[name]), scheme=scheme, **SLIDING)
-    assert one["gap"].min() < -2.5e-5 and one["u"][-1, 0] == pytest.approx(0.50002)
+    assert one["gap"].min() < -2.5e-5 and one["u"][-1, 0] == pytest.approx(0.35002)
     assert union["u"] == pytest.approx(one["u"], abs=1e-12)
     assert union["r"].sum() == pytest.approx(one["r"].sum(), rel=1e-12)
     assert union["gap"].min() == pytest.approx(one["gap"].min(), abs=1e-12)
@@ -212,7 +212,7 @@ def test_a_bouncing_point_hops_over_a_seam():
 
 @pytest.mark.parametrize("scheme", [di.Carpenter, di.PaoliSchatzman])
 def test_contact_at_position_level_knows_sides_too(scheme):
-    run = thrown(di.UnionObstacle(FLOORS["tiles"]), scheme=scheme, **{**SLIDING, "t_end": 0.12})
+    run = thrown(di.UnionObstacle(FLOORS["tiles"]), scheme=scheme, **{**SLIDING, "t_end": 0.1})
     assert run["u"][-1] == pytest.approx([0.10002, 0.0], abs=1e-9)
 
 

@@ -10,7 +10,6 @@ from mpi4py import MPI
 from support.paths import DEMOS
 
 from dolfinx_impact.benchmark.report import build, properties
-from dolfinx_impact.plot import solids
 
 COMM = MPI.COMM_WORLD
 
@@ -167,7 +166,7 @@ def check(demo, printed, numbers, folder, count):
 @pytest.mark.parametrize(
     "demo", [pytest.param(d, marks=[] if d in ON_RANKS else pytest.mark.one_rank) for d in CHECKED]
 )
-def test_demo(demo, monkeypatch, capsys, shared_path):
+def test_demo(demo, monkeypatch, capsys, shared_path, plain_pixels):
     """In this process, with less to do."""
     whole = CHECKED[demo]
     small = SMALLER.get(demo) or Smaller({}, whole.numbers, whole.pictures, whole.arguments)
@@ -180,7 +179,6 @@ def test_demo(demo, monkeypatch, capsys, shared_path):
     # Of the report, the properties of the scheme: all else on the bar has tests of its own.
     for name in ("CLAIMS", "FIGURES", "STUDIES"):
         monkeypatch.setattr(build, name, ())
-    monkeypatch.setattr(solids.SolidScene.images, "__defaults__", (1,))  # pixels without finer ones
     monkeypatch.setattr(build, "Workers", InThisProcess)
     monkeypatch.setattr(properties.long_energy, "__defaults__", (20.0,))
     # The variables stay until the end of the test, so that what is collective is destroyed by all ranks.

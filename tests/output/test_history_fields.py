@@ -300,7 +300,7 @@ def test_snapshots_keep_the_fields_of_their_times():
     assert not elastic.states[0].fields
 
 
-def test_pictures_of_plastic_strain_and_stress(shared_path):
+def test_pictures_of_plastic_strain_and_stress(shared_path, plain_pixels):
     pytest.importorskip("pyvista")
     Image = pytest.importorskip("PIL.Image")
     s, film = dropped("quadrilateral", **SOFT), plot.Snapshots(count=2, span=(0.0, 1e-3))

@@ -424,7 +424,7 @@ def test_many_forces_are_shown_by_sums_over_patches(count, seed):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("gdim", [2, 3])
-def test_a_picture_is_the_same_on_any_number_of_ranks(gdim, shared_path):
+def test_a_picture_is_the_same_on_any_number_of_ranks(gdim, shared_path, plain_pixels):
     names = ["shared", "alone"] if COMM.size > 1 else ["shared"]
     for name, comm in zip(names, (COMM, MPI.COMM_SELF)):
         solid = body(comm, gdim)

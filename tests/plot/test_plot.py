@@ -303,7 +303,7 @@ def test_a_film_has_as_many_pictures_as_said_and_lasts_as_long(shared_path):
 
 
 @pytest.mark.parametrize("shade", ["displacement", "v_z", "stress"])
-def test_shades(shade, shared_path):
+def test_shades(shade, shared_path, plain_pixels):
     pytest.importorskip("pyvista")
     pytest.importorskip("PIL.Image")
     if shade == "stress":
