@@ -181,6 +181,7 @@ def test_demo(demo, monkeypatch, capsys, shared_path, plain_pixels):
         monkeypatch.setattr(build, name, ())
     monkeypatch.setattr(build, "Workers", InThisProcess)
     monkeypatch.setattr(properties.long_energy, "__defaults__", (20.0,))
+    monkeypatch.setattr(properties.mass_scaling, "__defaults__", ((3.0, 6.0),))  # larger steps
     # The variables stay until the end of the test, so that what is collective is destroyed by all ranks.
     variables = {"__name__": "__main__", "__file__": str(DEMOS / demo)}
     exec(compile(source, demo, "exec"), variables)
