@@ -158,6 +158,14 @@ def test_what_does_not_step_is_refused(thing, reason):
         di.simulate(thing, t_end=1.0, progress=False)
 
 
+def test_a_scheme_takes_a_system():
+    class Mine(di.Integrator):
+        pass
+
+    with pytest.raises(ValueError, match="first argument must be the system, .* but is 3"):
+        Mine(3, 0.1)
+
+
 def test_time_must_go_on():
     with pytest.raises(RuntimeError, match="after step 1 the scheme is at t = 0.0, not 0.01 s"):
         di.simulate(started(Standing), t_end=1.0, progress=False)

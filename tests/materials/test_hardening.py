@@ -40,6 +40,10 @@ def j2(hardening, nu=0.3):
             lambda: JohnsonCook(1.0, 1.0, 1.0, m=1.0, reference_temperature=2000.0, **HOT),
             "melting_temperature must be above the reference",
         ),
+        (
+            lambda: JohnsonCook(1.0, 1.0, 1.0, m=1.0, start_temperature=1500.0, **HOT),
+            "start_temperature must be positive and below the melting temperature",
+        ),
         (lambda: JohnsonCook(1.0, 1.0, 1.0, heat_fraction=1.1), r"heat_fraction must lie in \[0, 1\]"),
         (lambda: j2(None), "hardening must be a law of the yield stress.* but is None"),
         (lambda: j2(Voce), "but is the class Voce"),
@@ -53,6 +57,15 @@ def j2(hardening, nu=0.3):
 def test_constants_out_of_range(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_hot_start_lowers_the_yield_stress():
+    """Half way to melting at the start, with m = 2: three quarters of it are left; heat is added to that."""
+    half = 0.5 * (293.15 + 1500.0)
+    law = JohnsonCook(8.0, 1.0, 1.0, m=2.0, start_temperature=half, heat_fraction=0.9, **HOT)
+    assert law.temperature(1e6) == pytest.approx(half + 0.9 * 1e6 / 3e6)
+    stress = law.flow_stress(fem.Constant(square(), 0.0), 1.0, 0.0)
+    assert fem.assemble_scalar(fem.form(stress * ufl.dx)) == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize("name", ["plane-stress", "line"])

@@ -367,3 +367,13 @@ def test_a_run_in_which_the_thickness_is_not_found_ends():
     s.start(lambda x: 0.3 * x[:2], lambda x: 100.0 * x[:2])
     with pytest.raises(UnstableTimeStep, match="a law does not find the thickness of the body"):
         simulate(s, t_end=1000 * s.dt, progress=False)
+
+
+def test_a_law_that_needs_no_thickness_is_not_blamed():
+    square = dmesh.create_unit_square(MPI.COMM_WORLD, 1, 1)
+    block = Solid(square, density=1000.0, law=NeoHookean(1e6, 0.3))
+    s = CDLagrange(block, 0.4 * block.critical_time_step())
+    s.start(0.0, lambda x: -1e3 * x[:2])  # inside out within a step or two: the logarithm of J is no number
+    with pytest.raises(UnstableTimeStep, match="no longer finite") as caught:
+        simulate(s, t_end=1000 * s.dt, progress=False)
+    assert "thickness" not in str(caught.value)
