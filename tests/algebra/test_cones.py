@@ -295,3 +295,16 @@ def test_much_friction_at_five_points():
     r = coulomb.solve(H, b, 10.0, 3)
     assert coulomb.residual(H, b, r, 10.0, 3) < 1e-13
     assert time.process_time() - begun < 0.5
+
+
+@pytest.mark.parametrize("seed", [4964, 6813, 2897])
+def test_problems_of_a_few_points_that_take_several_turns(seed):
+    """Matrices of low rank, which Gauss-Seidel with Newton's method does not solve in its first turn."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 6)), int(rng.integers(2, 4))
+    A = rng.normal(size=(n * d, int(rng.integers(d, n * d + 1))))
+    H = A @ A.T + (1e-3 * np.eye(n * d) if rng.random() < 0.5 else 0.0)
+    b, mu = A @ (3 * rng.normal(size=A.shape[1])), rng.uniform(0.1, 3.0, n)
+    r = coulomb.solve(H, b, mu, d)
+    assert coulomb.residual(H, b, r, mu, d) <= 1e-12
+    assert r.max() > 0
