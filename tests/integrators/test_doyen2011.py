@@ -1,6 +1,7 @@
 """The discretizations of Doyen, Ern and Piperno: balances, identities, references, many nodes, bad input."""
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import dolfinx_impact as di
 from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.integrators.penalty import EnergyConservingPenalty
 
 DEP = [name for name, scheme in SCHEMES.items() if name.startswith("dep-") and scheme.contact != "none"]
 #: They amplify the rounding of the gap.
@@ -429,3 +431,23 @@ def test_explicit_formulas_have_the_lumped_mass_alone():
         runner.parse(CASES["signorini-impact"], "dep-4.7", ["mass=consistent"])
     with pytest.raises(ValueError, match="restitution must be one of 0.0"):
         runner.parse(CASES["signorini-impact"], "dep-4.1", ["restitution=0.5"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_springs_of_points_that_a_step_couples_give_back_what_they_took(seed):
+    """The work of each force is the change of its own energy, whatever the other points do."""
+    rng, h = np.random.default_rng(seed), 1e-2
+    n = int(rng.integers(2, 9))
+    A, eps = rng.normal(size=(n, n)), 10.0 ** rng.uniform(-3, 1)
+    H = A @ A.T * 10.0 ** rng.uniform(-3, 3) / h
+    before, free = rng.normal(size=(2, n))
+    gaps = iter([before, free])
+    law = EnergyConservingPenalty(None, eps)
+    law.contact = SimpleNamespace(gap=lambda u, t: next(gaps))
+    s = SimpleNamespace(dt=h, t=0.0, u_before=None, constrained=lambda e: (None, 1.0))
+    r = law.impulses(s, SimpleNamespace(solve_by=lambda law, which, *values: law(H, *values)))
+    after = free + H @ r
+    energies = np.minimum([before, after], 0.0) ** 2 / (2 * eps)
+    work = r * (after - before) / h
+    assert r.max() > 0
+    assert work == pytest.approx(energies[0] - energies[1], abs=1e-9 * energies.max())
