@@ -64,7 +64,7 @@ def test_any_rotation(angle1, angle2, scheme):
 OTHERS = [{"restitution": 0.5}, {"friction": 0.0}, {"cell": "tetrahedron"}, {"gap": 0.0}, {"every": 5}]
 
 
-@pytest.mark.parametrize("scheme, changes", zip(itertools.cycle(SCHEMES), OTHERS))
+@pytest.mark.parametrize("scheme, changes", [*zip(itertools.cycle(SCHEMES), OTHERS)])
 def test_other_bars(scheme, changes):
     _, _, results, verdicts = run(scheme, **{**TINY, **changes})
     assert results["impulse_sum"] > 0 and all(v.reproduced for v in verdicts)

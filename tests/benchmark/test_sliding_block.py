@@ -89,7 +89,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("scheme, changes", zip(itertools.cycle(SCHEMES), OTHERS))
+@pytest.mark.parametrize("scheme, changes", [*zip(itertools.cycle(SCHEMES), OTHERS)])
 def test_other_blocks(scheme, changes):
     _, result, _, verdicts = run(scheme, **changes)
     assert len(verdicts) == 4 and all(v.reproduced for v in verdicts)

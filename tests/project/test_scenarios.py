@@ -51,7 +51,7 @@ def test_scenarios_of_before_are_read():
     assert compose.Scenario.from_json(json.dumps(given)) == compose.Scenario(seed=3)
 
 
-@pytest.mark.parametrize("first, name", enumerate([*ORACLES, "runs"]))
+@pytest.mark.parametrize("first, name", [*enumerate([*ORACLES, "runs"])])
 def test_programs_are_short_and_use_public_names_alone(first, name):
     for seed in range(first, first + 200, 16):
         s = compose.compose(seed)

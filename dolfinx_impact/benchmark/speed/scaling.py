@@ -97,7 +97,7 @@ def run(ranks: int, *words: str, limit: float = LIMIT) -> dict[str, float]:
         raise RuntimeError(f"{what}: no answer within {limit:g} s")
     said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     # What Python said, without what mpirun says of it.
-    told = [line for line in said if re.match(r"[\w.]*(Error|Exception|Exit|Interrupt)\b", line)]
+    told = [line for line in said if re.match(r"[\w.]*(Error|Exception|Exit|Interrupt)(:|$)", line)]
     raise RuntimeError(f"{what} ended early: {' / '.join(told[-1:] or said[-6:]) or 'it said nothing'}")
 
 
