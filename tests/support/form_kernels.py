@@ -5,6 +5,8 @@ with all entities of it whenever it is asked for it; the package writes the C co
 """
 
 import functools
+import time
+from pathlib import Path
 
 import basix.ufl
 import ffcx.codegeneration.jit as jit
@@ -12,6 +14,9 @@ import ffcx.codegeneration.jit as jit
 import dolfinx_impact as di
 from dolfinx_impact.systems.elements import element_forces
 
+#: Age of a kernel's source without the kernel at which whoever compiled it is taken to have ended [s]: tests
+#: end processes at any moment, and FFCx waits for them.
+LOST = 120
 #: Laws that are equal where their constants are.
 LAWS = (di.LinearElastic, di.StVenantKirchhoff, di.NeoHookean, di.MooneyRivlin)
 
@@ -30,13 +35,30 @@ def _kernels_once(look_up):
     def remembered(name, objects, folder, timeout):
         key = name, tuple(objects), str(folder)
         if key not in loaded:
-            kernels = look_up(name, objects, folder, timeout)
+            kernels = _looked_up(look_up, name, objects, folder, timeout)
             if kernels[0] is None:  # to be compiled by the caller
                 return kernels
             loaded[key] = kernels
         return loaded[key]
 
     return remembered
+
+
+def _looked_up(look_up, name, objects, folder, timeout):
+    source = Path(folder, name).with_suffix(".c")
+    _forget_lost(source)
+    try:
+        return look_up(name, objects, folder, min(timeout, LOST))
+    except TimeoutError:
+        _forget_lost(source)
+        return look_up(name, objects, folder, timeout)
+
+
+def _forget_lost(source):
+    """Remove a source that nobody compiles any more."""
+    if source.exists() and not Path(f"{source}.cached").exists():
+        if time.time() - source.stat().st_mtime >= LOST:
+            source.unlink(missing_ok=True)
 
 
 def _cells_once(cell_of):

@@ -1,0 +1,27 @@
+"""Kernels of forms in tests, where processes are ended at any moment."""
+
+import os
+import time
+
+import pytest
+from support import form_kernels
+
+
+def look_up(name, objects, folder, timeout):
+    """FFCx: who finds no source writes one and compiles it; the others wait for the kernel."""
+    try:
+        (folder / f"{name}.c").open("x").close()
+    except FileExistsError:
+        raise TimeoutError(f"waited for {timeout} s") from None
+    return None, None
+
+
+def test_a_kernel_that_nobody_compiles_any_more_is_compiled_anew(tmp_path):
+    find, source = form_kernels._kernels_once(look_up), tmp_path / "form.c"
+    assert find("form", [], tmp_path, 600) == (None, None)
+    with pytest.raises(TimeoutError, match="waited for 600 s"):
+        find("form", [], tmp_path, 600)  # it is being compiled
+    long_ago = time.time() - form_kernels.LOST
+    os.utime(source, (long_ago, long_ago))
+    assert find("form", [], tmp_path, 600) == (None, None)
+    assert time.time() - source.stat().st_mtime < form_kernels.LOST
