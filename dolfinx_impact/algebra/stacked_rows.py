@@ -44,9 +44,7 @@ class StackedRows(AppliedRows):
 
     def _padded(self, vectors: list[FloatArray]) -> FloatArray:
         width = self.components
-        # np.pad takes several times as long.
-        padded = [np.hstack([each, np.zeros((len(each), width - each.shape[1]))]) for each in vectors]
-        return np.concatenate(padded)
+        return np.concatenate([wider(each, width) for each in vectors])
 
     def add_impulses(
         self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
@@ -59,3 +57,8 @@ class StackedRows(AppliedRows):
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, shape (p,)."""
         return np.concatenate([each.diagonal(d) for each in self.members])
+
+
+def wider(values: FloatArray, width: int) -> FloatArray:
+    """The columns, padded with zeros to ``width``; np.pad takes several times as long."""
+    return np.hstack([values, np.zeros((len(values), width - values.shape[1]))])

@@ -10,7 +10,7 @@ import numpy as np
 from .. import arguments
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra.operators import SharedSparseRows, SparseRows
-from ..algebra.stacked_rows import StackedRows
+from ..algebra.stacked_rows import StackedRows, wider
 from .base import Contact
 from .obstacles import Obstacle, UnionObstacle
 from .pressure import Facets, ListedFacets
@@ -97,7 +97,7 @@ class ContactSet(Contact):
     def _joined_rows(self) -> SparseRows:
         """Rows of all members; those with fewer dofs are padded with zero weights."""
         longest = max(each.L.order.shape[1] for each in self.members)
-        order = [_wider(each.L.order, longest) for each in self.members]
+        order = [wider(each.L.order, longest) for each in self.members]
         keys = np.concatenate([np.insert(keys, 0, i, axis=1) for i, keys in enumerate(order)])
         if self._stacked:
             return StackedRows([each.L for each in self.members], keys)
@@ -105,7 +105,7 @@ class ContactSet(Contact):
             return self._shared_rows(keys)
         width = max(each.L.dofs.shape[1] for each in self.members)
         dofs = np.concatenate([_repeated(each.L.dofs, width) for each in self.members])
-        weights = np.concatenate([_wider(each.L.weights, width) for each in self.members])
+        weights = np.concatenate([wider(each.L.weights, width) for each in self.members])
         return SparseRows(dofs, weights, keys)
 
     def _shared_rows(self, keys: IntArray) -> SparseRows:
@@ -162,7 +162,7 @@ class ContactSet(Contact):
             return self.L
         members = [each.loaded for each in self.members]
         width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
-        order = [np.insert(_wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
+        order = [np.insert(wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
         dofs = np.concatenate([_repeated(rows.dofs, width) for rows in members])
         return SparseRows(dofs, np.zeros(dofs.shape), np.concatenate(order))
 
@@ -274,7 +274,7 @@ class ContactSet(Contact):
         bases = [each.local_bases() for each in self.members]
         if self.friction == 0:
             width = self.L.components
-            return np.concatenate([_wider(each[:, 0], width) for each in bases])[:, None, :]
+            return np.concatenate([wider(each[:, 0], width) for each in bases])[:, None, :]
         return np.concatenate(bases)
 
     def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
@@ -288,14 +288,14 @@ class ContactSet(Contact):
         if self._shared:
             return np.zeros(self.L.dofs.shape)
         width = self.L.components
-        return np.concatenate([_wider(each.surface_velocity(t), width) for each in self.members])
+        return np.concatenate([wider(each.surface_velocity(t), width) for each in self.members])
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """See :meth:`.Contact.surface_acceleration`."""
         if self._shared:
             return np.zeros(self.L.dofs.shape)
         width = self.L.components
-        return np.concatenate([_wider(each.surface_acceleration(t, step), width) for each in self.members])
+        return np.concatenate([wider(each.surface_acceleration(t, step), width) for each in self.members])
 
     def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.tangential_velocity`."""
@@ -313,9 +313,9 @@ class ContactSet(Contact):
         width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
         return SparseRows(
             np.concatenate([_repeated(rows.dofs, width) for rows in members]),
-            np.concatenate([_wider(rows.weights, width) for rows in members]),
+            np.concatenate([wider(rows.weights, width) for rows in members]),
             np.concatenate(
-                [np.insert(_wider(each.order, keys), 0, i, axis=1) for i, each in enumerate(members)]
+                [np.insert(wider(each.order, keys), 0, i, axis=1) for i, each in enumerate(members)]
             ),
         )
 
@@ -381,11 +381,6 @@ class ContactSet(Contact):
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
             history = {name: values[part] for name, values in past.items() if name.startswith(f"{i}.")}
             each.resume({name.split(".", 1)[1]: values for name, values in history.items()})
-
-
-def _wider(values: FloatArray, width: int) -> FloatArray:
-    """The columns, padded with zeros to ``width``."""
-    return np.hstack([values, np.zeros((len(values), width - values.shape[1]))])
 
 
 def _repeated(dofs: IntArray, width: int) -> IntArray:
