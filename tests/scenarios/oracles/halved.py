@@ -52,9 +52,9 @@ def halved(s):
 def _plane(s):
     """Explicit ones, whose runs with 16 times the cells take a second; not an L, whose cells are given, nor
     steps that follow something else than the cells, nor contact nodes without mass, which some meshes cannot
-    have, as they say."""
+    have, as they say, nor a tip, which one node of each mesh hits: that converges, but later."""
     plain = s.gdim == 2 and s.degree == 1 and s.hypothesis is None and s.law in ("linear", "neo-hookean")
-    some = s.seed % 4 == 2 and s.motion == "thrown" and s.explicit and s.floor != "corner"
+    some = s.seed % 4 == 2 and s.motion == "thrown" and s.explicit and s.floor not in ("corner", "cone")
     return plain and some and "massless" not in s.takes and not s.adapt and not s.scaled
 
 

@@ -65,8 +65,9 @@ def momentum(seen):
             lost = np.trapezoid(s.rate * p, t, axis=0)
             given -= lost
             # The damping force of a step with an impulse is that of the velocity before or after it.
-            jump = np.diff(t).max() * np.abs(np.diff(p, axis=0)).max()
-            allowed += s.rate * (0.03 * np.trapezoid(np.abs(p).max(axis=1), t) + 3 * jump)
+            # Steps that all begin with the velocity before lack half of the whole change.
+            jump = 3 * np.abs(np.diff(p, axis=0)).max() + 0.5 * np.abs(p[-1] - p[0]).max()
+            allowed += s.rate * (0.03 * np.trapezoid(np.abs(p).max(axis=1), t) + np.diff(t).max() * jump)
         for axis in range(s.gdim) if s.hypothesis != "axisymmetric" else (1,):
             yield Misfit(
                 f"momentum of block {i} along {axis} [N s]", p[-1, axis] - p0[axis], given[axis], allowed
