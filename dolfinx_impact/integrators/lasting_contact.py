@@ -133,7 +133,7 @@ class LastingContact:
             sticking = -(a - normal[:, None] * n) / inverse.max(axis=1, keepdims=True)
             sliding = np.maximum(lam, 0.0)[:, None] * along[which]
             forces += np.where(slides[which, None], sliding, sticking)
-        f[dofs] += forces
+        np.add.at(f, dofs, forces)  # contacts of a list may have rows padded with a dof twice
 
     def _hold_group(
         self, which: IntArray, a: FloatArray, slides: BoolArray, along: FloatArray, f: FloatArray

@@ -251,3 +251,21 @@ def test_forces_where_a_tangent_is_held_but_for_the_tilt_of_its_normal(seed):
     g = (S @ x.ravel()).reshape(4, 2) + c
     assert np.abs(g[~slides]).max() <= 1e-9 * np.abs(c).max() and abs(g[1, 0]) <= 1e-9 * np.abs(c).max()
     assert x[1, 1] == 0.3 * max(x[1, 0], 0.0)
+
+
+def test_lasting_contact_in_a_list_of_contacts_with_rows_of_several_widths():
+    """A mass on a bound beside one on an oblique plane: each falls, lands and rests as it does alone."""
+    oblique = di.Plane((0.0, 0.0), (0.6, 0.8))
+
+    def path(*kinds):
+        masses = di.PointMasses([2.0, 2.0, 3.0], load=[-12.0, -16.0, -30.0])
+        bound, plane = di.DofBound(masses, 2, lower=0.0), di.ObstacleContact(masses, [[0, 1]], oblique)
+        chosen = [{"bound": bound, "plane": plane}[kind] for kind in kinds]
+        s = di.NohBathe(masses, 1e-2, contact=chosen)
+        s.start([0.03, 0.04, 0.05], [0.0, 0.0, 0.0])
+        return di.simulate(s, t_end=0.5, progress=False)["u"]
+
+    listed = path("bound", "plane")
+    assert listed[:, 2] == pytest.approx(path("bound")[:, 2], abs=1e-15)
+    assert listed[:, :2] == pytest.approx(path("plane")[:, :2], abs=1e-15)
+    assert np.abs(np.diff(listed[-10:], axis=0)).max() <= 1e-15 < np.abs(listed[0]).min()
