@@ -44,7 +44,9 @@ def whole(s: Any, x: Any) -> np.ndarray:
     if not isinstance(s, di.HATI):
         return np.array(x)
     fine, coarse = s.system.split(np.asarray(x))
-    return np.where(s.system.fine.active, fine, coarse)
+    values, active = coarse.copy(), np.flatnonzero(s.system.fine.active)  # of owned dofs; no ghosts
+    values[active] = fine[active]
+    return values
 
 
 def nodal_impulses(s: Any) -> np.ndarray:
