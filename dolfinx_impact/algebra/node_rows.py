@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray, IntArray
 from . import kernels
-from .applied_rows import AppliedRows
+from .contact_operator import ContactOperator
 
 
 class Exchange(Protocol):
@@ -76,20 +76,22 @@ def node_squares(start: IntArray, nodes: IntArray, B: FloatArray, d: FloatArray,
                 out[i] += B[k, c] * B[k, c] * d[nodes[k], c]
 
 
-class NodeRows(AppliedRows):
+class NodeRows(ContactOperator):
     """Rows of different lengths: ``L_i v = sum_j B_ij.v_j`` and ``W_i v = sum_j W_ij v_j`` over nodes j.
 
     All methods are collective. The rows are set anew in every step, see :meth:`set`.
 
     Args:
-        order: Sorting keys of the rows of this rank; see :class:`SparseRows`.
+        order: Sorting keys of the rows of this rank; see :class:`.ContactOperator`.
         gdim: Number of directions.
         shared: Whether nodes of a row may be on other ranks.
     """
 
+    iterated = True
+
     def __init__(self, order: AnyArray, gdim: int, *, shared: bool) -> None:
-        super().__init__(order, shared=shared)
-        self.gdim = gdim
+        self.order = np.ascontiguousarray(order, dtype=np.float64)
+        self.gdim, self.collective = gdim, shared
         self._start: IntArray = np.zeros(self.count + 1, dtype=np.int64)
         self._nodes: IntArray = np.zeros(0, dtype=np.int64)
         self._B: FloatArray = np.zeros((0, gdim))
@@ -146,7 +148,7 @@ class NodeRows(AppliedRows):
         return dofs
 
     def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See :meth:`.SparseRows.velocities`. Collective."""
+        """See :meth:`.ContactOperator.velocities`. Collective."""
         self._exchange.gather(x, self._y)
         self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
         return self._normal, self._vector
@@ -154,7 +156,7 @@ class NodeRows(AppliedRows):
     def delassus(
         self, d: FloatArray, r: FloatArray, f: FloatArray | None, work: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """See :meth:`.SparseRows.delassus`; at the nodes alone, without ``work``. Collective."""
+        """See :meth:`.ContactOperator.delassus`; at the nodes alone, without ``work``. Collective."""
         vectors = self._nothing if f is None else f
         self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
         self._exchange.sum(self._y)
@@ -165,7 +167,7 @@ class NodeRows(AppliedRows):
     def add_impulses(
         self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
     ) -> None:
-        """See :meth:`.SparseRows.add_impulses`. Collective."""
+        """See :meth:`.ContactOperator.add_impulses`. Collective."""
         vectors = self._nothing if f is None else f
         self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
         self._exchange.add(self._y, out, d)

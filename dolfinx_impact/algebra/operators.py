@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .. import parallel
-from .._types import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
+from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from . import kernels
+from .contact_operator import ContactOperator
 
 
 @dataclass
-class SparseRows:
+class SparseRows(ContactOperator):
     """Sparse operator L with ``p`` rows of ``k`` (dof, weight) pairs each, owned by this rank.
 
     Attributes:
@@ -28,12 +28,8 @@ class SparseRows:
             the partition. The rows of a rank are in ascending order of them.
         labels: One name per row; empty for none.
         distinct: Whether no dof occurs in two entries on this rank.
-        collective: Whether products are collective: see :class:`SharedSparseRows`.
-        iterated: Whether explicit schemes solve the contact problem by iteration, without forming H.
     """
 
-    collective: ClassVar[bool] = False
-    iterated: ClassVar[bool] = False
     dofs: IntArray
     weights: FloatArray
     order: AnyArray
@@ -86,33 +82,19 @@ class SparseRows:
     def add_impulses(
         self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
     ) -> None:
-        """Add ``D (L^T r + W^T f)`` to ``out``, where ``W x`` is :meth:`at_points`.
-
-        Args:
-            r: One number per row, shape (p,).
-            f: A vector per row, shape (p, components), or None for none.
-            d: Diagonal of D at the owned dofs, shape (owned,); None for the identity.
-            out: Shape (size,).
-        """
+        """See :meth:`.ContactOperator.add_impulses`."""
         if d is None:
             self.add_transpose(r, out)
         else:
             self.add_scaled_transpose(r, d, out)
-        if f is not None:
-            np.add.at(out, self.dofs, f if d is None else d[self.dofs] * f)
-
-    def delassus(
-        self, d: FloatArray, r: FloatArray, f: FloatArray | None, work: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """:meth:`velocities` of ``D (L^T r + W^T f)``, see :meth:`add_impulses`.
-
-        Args:
-            d, r, f: See :meth:`add_impulses`.
-            work: Work array, shape (size,).
-        """
-        work[self.support] = 0.0
-        self.add_impulses(r, f, d, work)
-        return self.velocities(work)
+        hit = np.zeros(0, dtype=np.intp) if f is None else np.flatnonzero(f.any(axis=1))
+        if f is not None and hit.size:
+            dofs = self.dofs[hit]
+            vectors = f[hit] if d is None else d[dofs] * f[hit]
+            if self.distinct:
+                out[dofs] += vectors
+            else:
+                np.add.at(out, dofs, vectors)
 
     def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
         """Add ``L^T r`` to ``out``."""
@@ -176,16 +158,6 @@ class SparseRows:
         labels = list(np.array(self.labels)[which]) if self.labels else ()
         return SparseRows(self.dofs[which], self.weights[which], self.order[which], labels)
 
-    def sorting(self, comm: MPI.Comm) -> IntArray:
-        """Permutation that sorts the concatenated rows of all ranks. Collective."""
-        return ascending(parallel.gather_rows(comm, self.order))
-
-    def sorted_labels(self, comm: MPI.Comm) -> list[str]:
-        """Labels of the rows of all ranks in sorted order; numbers where there are none. Collective."""
-        order = self.sorting(comm)
-        named = [name for part in comm.allgather(list(self.labels)) for name in part]
-        return [named[i] for i in order] if named else [str(i) for i in range(order.size)]
-
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """L as a PETSc matrix (p x n), rows in rank order. Collective.
 
@@ -198,20 +170,27 @@ class SparseRows:
         return _petsc_matrix(comm, owned, start, to_global[self.dofs].ravel(), self.weights.ravel())
 
 
-class SharedSparseRows(SparseRows):
+def of_points(L: ContactOperator) -> SparseRows:
+    """The operator of a contact whose points have dofs of their own."""
+    assert isinstance(L, SparseRows), f"the rows of {type(L).__name__} have no fixed dofs"
+    return L
+
+
+class SharedSparseRows(ContactOperator):
     """Distributed rows: a rank owns some rows, and holds the entries at its own dofs in all rows.
 
     Calls and products are collective, with one reduction over the number of rows each. Weights are constant.
+    The vector of a row is its normal component alone.
 
     Args:
         comm: Communicator of the rows.
         point: Row of each entry, numbered over all ranks in rank order, shape (m,).
         dofs: Owned dof of each entry, shape (m,).
         weights: Weight of each entry, shape (m,), dimensionless.
-        order: Sorting keys of the rows of this rank; see :class:`SparseRows`.
+        order: Sorting keys of the rows of this rank; see :class:`ContactOperator`.
 
     Attributes:
-        point: As given.
+        point, dofs, weights: As given.
         mine: Range of this rank's rows in the numbering over all ranks.
     """
 
@@ -220,56 +199,44 @@ class SharedSparseRows(SparseRows):
     def __init__(
         self, comm: MPI.Comm, point: IntArray, dofs: IntArray, weights: FloatArray, order: AnyArray
     ) -> None:
-        super().__init__(np.reshape(dofs, (-1, 1)), np.reshape(weights, (-1, 1)), order)
+        self.order = np.ascontiguousarray(order, dtype=np.float64)
+        self.point, self.dofs = np.asarray(point, dtype=np.intp), np.asarray(dofs, dtype=np.int32)
+        self.weights = np.asarray(weights, dtype=np.float64)
         counts = comm.allgather(self.count)
         before = sum(counts[: comm.rank])
         self.mine = slice(before, before + self.count)
-        self.point = np.asarray(point, dtype=np.intp)
         self._comm, self._all = comm, np.zeros(sum(counts))
 
     @property
-    def count(self) -> int:
-        """Number of rows owned by this rank."""
-        count: int = self.order.shape[0]
-        return count
+    def components(self) -> int:
+        """One: the normal component."""
+        return 1
+
+    @functools.cached_property
+    def support(self) -> IntArray:
+        """See :attr:`.ContactOperator.support`."""
+        support: IntArray = np.unique(self.dofs)
+        return support
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """``L x`` for this rank's rows, shape (p,), in the unit of ``x``. Collective."""
-        return self._summed(super().__call__(x))
+        return self._summed(self.weights * x[self.dofs])
 
-    def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
-        """Add ``L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
-        super().add_transpose(self._spread(r), out)
+    def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """See :meth:`.ContactOperator.velocities`. Collective."""
+        normal = self(x)
+        return normal, normal[:, None]
 
-    def add_scaled_transpose(self, r: FloatArray, d: FloatArray, out: FloatArray) -> None:
-        """Add ``D L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
-        super().add_scaled_transpose(self._spread(r), d, out)
+    def add_impulses(
+        self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
+    ) -> None:
+        """See :meth:`.ContactOperator.add_impulses`, r at this rank's rows. Collective."""
+        values = self.weights * self._spread(r if f is None else r + f[:, 0])
+        np.add.at(out, self.dofs, values if d is None else values * d[self.dofs])
 
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T`` at this rank's rows, if no rows share a dof, shape (p,). Collective."""
-        return self._summed(super().diagonal(d))
-
-    def product(self, d: FloatArray, which: IntArray) -> FloatArray:
-        """Dense ``L D L^T`` of the rows ``which`` of all ranks in rank order, replicated. Collective."""
-        used, place = np.unique(self.dofs[:, 0], return_inverse=True)
-        L = np.zeros((self._all.size, used.size))
-        np.add.at(L, (self.point, place.ravel()), self.weights[:, 0])
-        H = (L[which] * d[used]) @ L[which].T
-        self._comm.Allreduce(MPI.IN_PLACE, H, op=MPI.SUM)
-        return H
-
-    def select(self, which: BoolArray) -> SparseRows:
-        """Not available: a rank holds entries of rows that others own."""
-        raise NotImplementedError("rows that ranks share are taken whole")
-
-    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
-        """See :meth:`SparseRows.petsc_matrix`. Collective."""
-        entries: FloatArray = np.column_stack([self.point, to_global[self.dofs[:, 0]], self.weights[:, 0]])
-        point, column, weight = parallel.gather_rows(comm, entries).T
-        order = np.argsort(point, kind="stable")
-        order = order[(point[order] >= self.mine.start) & (point[order] < self.mine.stop)]
-        start = np.searchsorted(point[order], np.arange(self.mine.start, self.mine.stop + 1))
-        return _petsc_matrix(comm, owned, start, column[order], weight[order])
+        return self._summed(self.weights**2 * d[self.dofs])
 
     def _summed(self, parts: FloatArray) -> FloatArray:
         """Sums over the entries of all ranks in each of this rank's rows, shape (p,). Collective."""
@@ -301,15 +268,6 @@ def coordinate_order(x: FloatArray, scale: float) -> FloatArray:
         scale: A length of the body [m]; the coordinates are rounded to 1e-8 of it.
     """
     return np.round(np.asarray(x, dtype=np.float64) / (1e-8 * scale)) + 0.0
-
-
-def ascending(keys: AnyArray) -> IntArray:
-    """Permutation that sorts rows by their keys, by the first column first; rows of equal keys keep theirs.
-
-    Args:
-        keys: Sorting keys, shape (p, m), as ``order`` of :class:`.SparseRows`.
-    """
-    return np.lexsort(keys.T[::-1]) if keys.size else np.arange(len(keys))
 
 
 def sparse_rows(matrix: sparse.csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:

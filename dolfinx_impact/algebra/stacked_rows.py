@@ -7,21 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._types import AnyArray, FloatArray, IntArray
-from .applied_rows import AppliedRows
-from .operators import SparseRows
+from .contact_operator import ContactOperator
 
 
-class StackedRows(AppliedRows):
+class StackedRows(ContactOperator):
     """Rows of several operators over the same dofs, one after the other.
 
     Args:
         members: The operators; what they hold at a call counts.
-        order: Sorting keys of all rows; see :class:`SparseRows`.
+        order: Sorting keys of all rows; see :class:`.ContactOperator`.
     """
 
-    def __init__(self, members: Sequence[SparseRows], order: AnyArray) -> None:
-        super().__init__(order, shared=any(each.collective for each in members))
-        self.members = tuple(members)
+    iterated = True
+
+    def __init__(self, members: Sequence[ContactOperator], order: AnyArray) -> None:
+        self.order = np.ascontiguousarray(order, dtype=np.float64)
+        self.members, self.collective = tuple(members), any(each.collective for each in members)
         self._ends = np.cumsum([each.count for each in members])[:-1]
 
     def __repr__(self) -> str:
@@ -38,7 +39,7 @@ class StackedRows(AppliedRows):
         return np.concatenate([each.support for each in self.members])
 
     def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See :meth:`.SparseRows.velocities`."""
+        """See :meth:`.ContactOperator.velocities`."""
         normal, vectors = zip(*(each.velocities(x) for each in self.members))
         return np.concatenate(normal), self._padded(list(vectors))
 
@@ -49,7 +50,7 @@ class StackedRows(AppliedRows):
     def add_impulses(
         self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
     ) -> None:
-        """See :meth:`.SparseRows.add_impulses`."""
+        """See :meth:`.ContactOperator.add_impulses`."""
         vectors = [None] * len(self.members) if f is None else np.split(f, self._ends)
         for each, part, vector in zip(self.members, np.split(r, self._ends), vectors):
             each.add_impulses(part, None if vector is None else vector[:, : each.components], d, out)

@@ -19,13 +19,15 @@ from mpi4py import MPI
 from .. import arguments, descriptions, parallel
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import kernels
-from ..algebra.operators import SparseRows
+from ..algebra.contact_operator import ContactOperator
+from ..algebra.operators import SparseRows, of_points
 from ..systems.loads import derivative
 from ..systems.system import System
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 from .penetration import refuse_penetration
 from .pressure import Facets
+from .state import ContactState, Impulses
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -39,8 +41,8 @@ _REPLACED = (
     "approach_velocity",
     "tangential_velocity",
     "local_bases",
-    "note",
-    "keep",
+    "at",
+    "accept",
     "agree_on_failure",
     "restitutions",
     "frictions",
@@ -59,7 +61,7 @@ def left_out(system: Any) -> list[Contact]:
     return [each for each in made if each is not None and any(each.system is mine for mine in systems)]
 
 
-def _wrong_keys(L: SparseRows) -> ValueError | None:
+def _wrong_keys(L: ContactOperator) -> ValueError | None:
     """Error in the keys by which the points of this rank are sorted, None without one."""
     if L.order.shape[:1] == (L.count,) and (L.order.ndim == 2 or not L.count):
         return None
@@ -90,7 +92,8 @@ class Contact:
         allow_penetration: Accept points that are inside the obstacle at the start.
 
     Attributes:
-        L: Contact operator at the last :meth:`evaluate`.
+        L: Contact operator; rows as of the last :meth:`at`.
+        evaluations: Number of calls of :meth:`at`.
         count: Number p of points on this rank.
         closed_before: Points that were closed in the last step, mask of shape (p,).
         total: Number of points of all ranks.
@@ -116,13 +119,14 @@ class Contact:
     #: The scheme that uses the contact.
     _user: Callable[[], Any] | None = None
     _used = slice(None)
+    evaluations = 0
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
 
     def __init__(
         self,
         system: System,
-        L: SparseRows,
+        L: ContactOperator,
         *,
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
@@ -145,7 +149,6 @@ class Contact:
         laws = ("restitution", "friction", "drift_correction")
         self._coefficients = {name: np.zeros(self.count) for name in laws}
         self.closed_before = np.zeros(self.count, dtype=bool)
-        self._closed = np.zeros(self.count, dtype=bool)
         counts = self.comm.allgather(self.count)
         self.total, before = sum(counts), sum(counts[: self.comm.rank])
         self.mine = slice(before, before + self.count)
@@ -179,11 +182,11 @@ class Contact:
     @property
     def loaded(self) -> SparseRows:
         """Rows whose dofs, shape (n, k), are those on which impulses may act; their weights do not count."""
-        return self.L
+        return of_points(self.L)
 
     def point_dofs(self) -> IntArray:
         """Dofs of the points themselves, without those opposite, shape (p, k)."""
-        return self.L.dofs
+        return of_points(self.L).dofs
 
     def point_facets(self) -> Facets | None:
         """The facets to which the points of all ranks belong; None where they are unknown. Collective."""
@@ -271,16 +274,11 @@ class Contact:
         """The scheme that uses the contact, or None."""
         return None if self._user is None else self._user()
 
-    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
-        """Add the impulses of the last step at the dofs of :attr:`loaded`, shape (n, k) [N s]. Collective.
-
-        Args:
-            r, r_t: Normal and tangential impulses of the points; ``r_t`` of shape (0,) without friction.
-            out: Updated.
-        """
-        out += r[:, None] * self.L.weights
-        if r_t.ndim == 2:
-            out += r_t
+    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
+        """Add impulses at the dofs of :attr:`loaded` to ``out``, shape (n, k) [N s]. Collective."""
+        out += impulses.r[:, None] * of_points(self.L).weights
+        if impulses.r_t is not None:
+            out += impulses.r_t
 
     @property
     def restitutions(self) -> FloatArray:
@@ -335,11 +333,32 @@ class Contact:
         """
         return self.closed(self.evaluate(u, t))
 
+    def at(
+        self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False
+    ) -> ContactState:
+        """The contact at ``u`` at ``t``, with rows of L of the closed points. Collective.
+
+        Args:
+            u: Displacements [m].
+            v: Free velocities [m/s]: at edges they select the side through which points enter.
+            t: Time [s].
+            every: Whether to give gaps and rows of all points.
+        """
+        self.evaluations += 1
+        if not every:
+            return ContactState(self, t, self.active_set(u, v, t))
+        gap = self.evaluate(u, t) if v is None else self.evaluate_along(u, v, t)
+        return ContactState(self, t, self.closed(gap), gap)
+
+    def now(self, t: float) -> ContactState:
+        """The contact as it stands, with what was closed at the end of the last step; ``t`` is its time."""
+        return ContactState(self, t, self.closed_before)
+
     # -- history: the state that the next step depends on
 
     def start(self, u: FloatArray, t: float) -> None:
         """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
-        self.closed_before[:] = self._closed[:] = False
+        self.closed_before[:] = False
 
     def refuse_penetration(self, u: FloatArray, t: float) -> None:
         """Raise a ValueError for points inside the obstacle at the start, at ``u`` and ``t``. Collective."""
@@ -367,13 +386,13 @@ class Contact:
         if self.thickness < math.inf and self.comm.size > 1:
             parallel.agree(self.comm, self.failure)
 
-    def note(self, closed: BoolArray) -> None:
-        """Record the active set of the present step, mask of shape (p,)."""
-        self._closed[:] = closed
+    def accept(self, state: ContactState | None) -> None:
+        """Keep what the next step depends on; called once, at the end of a step.
 
-    def keep(self) -> None:
-        """Store the state of the completed step as history of the next one; called once, at its end."""
-        self.closed_before[:] = self._closed
+        Args:
+            state: The state of the step, the last that :meth:`at` has given; None where none was asked for.
+        """
+        self.closed_before[:] = False if state is None else state.closed
         if self._sides is not None:
             self._sides.accept_step()
 
@@ -387,14 +406,18 @@ class Contact:
         history: dict[str, AnyArray] = {} if self._sides is None else self._sides.past()
         if not (self.drift_correction > 0 and not self.constant):
             return history
-        return {**history, "closed": self.closed_before.astype(np.float64), "L": self.L.weights.copy()}
+        return {
+            **history,
+            "closed": self.closed_before.astype(np.float64),
+            "L": of_points(self.L).weights.copy(),
+        }
 
     def resume(self, past: Mapping[str, AnyArray]) -> None:
         """Restore the history returned by :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
         if "L" in past:
-            self.L.weights[:] = past["L"]
+            of_points(self.L).weights[:] = past["L"]
         if self._sides is not None:
             self._sides.resume(past)
 
@@ -419,7 +442,7 @@ class Contact:
         ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
         The tangents are orthonormal.
         """
-        return self.L.weights[:, None, :]
+        return of_points(self.L).weights[:, None, :]
 
     def surface_velocity(self, t: float) -> FloatArray:
         """Velocities of the obstacle at the points, on their dofs, shape (p, k) [m/s].
@@ -443,7 +466,7 @@ class Contact:
         """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
         normal_velocity = self.L(v)
         if self.moving:
-            normal_velocity -= np.einsum("pk,pk->p", self.L.weights, self.surface_velocity(t))
+            normal_velocity -= np.einsum("pk,pk->p", of_points(self.L).weights, self.surface_velocity(t))
         return normal_velocity
 
     def closed(self, gap: FloatArray) -> BoolArray:
@@ -458,8 +481,8 @@ class Contact:
         velocity = self.L.at_points(v)
         if self.moving:
             velocity -= self.surface_velocity(t)
-        normal = np.einsum("pk,pk->p", self.L.weights, velocity)
-        tangential: FloatArray = velocity - normal[:, None] * self.L.weights
+        n = of_points(self.L).weights
+        tangential: FloatArray = velocity - np.einsum("pk,pk->p", n, velocity)[:, None] * n
         return tangential
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
@@ -479,7 +502,7 @@ class Contact:
         self._refuse_uncompiled()
         if surface is None and not self.constant:
             raise kernels.NotCompiled(f"{type(self).__name__} offers no compiled gap")
-        rows = self.L
+        rows = of_points(self.L)
         return CompiledContact(
             rows.dofs,
             rows.weights,
@@ -494,7 +517,7 @@ class Contact:
 
     def _refuse_uncompiled(self) -> None:
         """Raise a NotCompiled for what no compiled loop does, whatever the gap."""
-        if not self.L.distinct:
+        if not of_points(self.L).distinct:
             raise kernels.NotCompiled("points of the contact share dofs")
         if self.moving:
             raise kernels.NotCompiled("the obstacle moves")

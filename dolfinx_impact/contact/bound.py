@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import arguments, parallel
 from .._types import FloatArray, IntArray
-from ..algebra.operators import SparseRows, ascending, coordinate_order
+from ..algebra.contact_operator import ascending
+from ..algebra.operators import SparseRows, coordinate_order
 from ..systems.body import Body
 from ..systems.system import System
 from .base import Contact
@@ -34,6 +35,8 @@ class DofBound(Contact):
     Raises:
         ValueError: Not exactly one bound, or a dof that does not exist.
     """
+
+    L: SparseRows
 
     def __init__(
         self,

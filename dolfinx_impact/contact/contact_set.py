@@ -9,11 +9,13 @@ import numpy as np
 
 from .. import arguments
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
-from ..algebra.operators import SharedSparseRows, SparseRows
+from ..algebra.contact_operator import ContactOperator
+from ..algebra.operators import SharedSparseRows, SparseRows, of_points
 from ..algebra.stacked_rows import StackedRows, wider
 from .base import Contact
 from .obstacles import Obstacle, UnionObstacle
 from .pressure import Facets, ListedFacets
+from .state import ContactState, Impulses
 
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
 Contacts = Contact | Sequence[Contact] | None
@@ -94,7 +96,7 @@ class ContactSet(Contact):
             raise ValueError("node pairs stand in a list with flat contacts without friction only")
         self._shared = bool(shared)
 
-    def _joined_rows(self) -> SparseRows:
+    def _joined_rows(self) -> ContactOperator:
         """Rows of all members; those with fewer dofs are padded with zero weights."""
         longest = max(each.L.order.shape[1] for each in self.members)
         order = [wider(each.L.order, longest) for each in self.members]
@@ -103,12 +105,13 @@ class ContactSet(Contact):
             return StackedRows([each.L for each in self.members], keys)
         if self._shared:
             return self._shared_rows(keys)
-        width = max(each.L.dofs.shape[1] for each in self.members)
-        dofs = np.concatenate([_repeated(each.L.dofs, width) for each in self.members])
-        weights = np.concatenate([wider(each.L.weights, width) for each in self.members])
+        rows = [of_points(each.L) for each in self.members]
+        width = max(each.dofs.shape[1] for each in rows)
+        dofs = np.concatenate([_repeated(each.dofs, width) for each in rows])
+        weights = np.concatenate([wider(each.weights, width) for each in rows])
         return SparseRows(dofs, weights, keys)
 
-    def _shared_rows(self, keys: IntArray) -> SparseRows:
+    def _shared_rows(self, keys: IntArray) -> SharedSparseRows:
         """Distributed rows of all members, numbered by rank and then by member."""
         comm = self.members[0].comm
         counts = np.array(comm.allgather([each.count for each in self.members]))  # (ranks, members)
@@ -119,8 +122,8 @@ class ContactSet(Contact):
             rank = np.repeat(np.arange(comm.size), counts[:, i])
             place = before[rank] + counts[rank, :i].sum(axis=1) + np.arange(rank.size)
             place -= np.concatenate([[0], np.cumsum(counts[:, i])])[rank]
-            rows, k = each.L, each.L.dofs.shape[1]
-            local = np.repeat(np.arange(each.total)[each.mine], k)
+            rows: Any = each.L
+            local = np.repeat(np.arange(each.total)[each.mine], rows.dofs.size // max(1, rows.count))
             points.append(place[rows.point if isinstance(rows, SharedSparseRows) else local])
             dofs.append(rows.dofs.ravel())
             weights.append(rows.weights.ravel())
@@ -159,7 +162,7 @@ class ContactSet(Contact):
     def loaded(self) -> SparseRows:
         """See :attr:`.Contact.loaded`; of all members."""
         if not self._stacked:
-            return self.L
+            return of_points(self.L)
         members = [each.loaded for each in self.members]
         width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
         order = [np.insert(wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
@@ -225,14 +228,17 @@ class ContactSet(Contact):
         together: FloatArray = np.concatenate(known)
         return together
 
-    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
+    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`. Collective."""
         if not self._stacked:
-            return super().add_nodal_impulses(r, r_t, out)
+            return super().add_nodal_impulses(impulses, out)
+        r, r_t = impulses.r, impulses.r_t
         ends = np.cumsum([each.loaded.count for each in self.members])[:-1]
         for each, part, mine in zip(self.members, self._parts, np.split(out, ends)):
             width = each.loaded.dofs.shape[1]
-            each.add_nodal_impulses(r[part], r_t[part] if r_t.ndim == 2 else r_t, mine[:, :width])
+            state = each.now(impulses.state.t)
+            tangential = None if r_t is None else r_t[part, : each.L.components]
+            each.add_nodal_impulses(Impulses(state, r[part], tangential), mine[:, :width])
         return None
 
     # -- gaps and rows
@@ -259,7 +265,8 @@ class ContactSet(Contact):
         for each, part in zip(self.members, self._parts):
             values.append(evaluate(each))
             if not each.constant and not self._stacked:
-                self.L.weights[part, : each.L.weights.shape[1]] = each.L.weights
+                weights = of_points(each.L).weights
+                of_points(self.L).weights[part, : weights.shape[1]] = weights
         return np.concatenate(values)
 
     def closed(self, gap: FloatArray) -> BoolArray:
@@ -286,14 +293,14 @@ class ContactSet(Contact):
     def surface_velocity(self, t: float) -> FloatArray:
         """See :meth:`.Contact.surface_velocity`."""
         if self._shared:
-            return np.zeros(self.L.dofs.shape)
+            return np.zeros((self.count, self.L.components))
         width = self.L.components
         return np.concatenate([wider(each.surface_velocity(t), width) for each in self.members])
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """See :meth:`.Contact.surface_acceleration`."""
         if self._shared:
-            return np.zeros(self.L.dofs.shape)
+            return np.zeros((self.count, self.L.components))
         width = self.L.components
         return np.concatenate([wider(each.surface_acceleration(t, step), width) for each in self.members])
 
@@ -352,11 +359,11 @@ class ContactSet(Contact):
             if not each.allow_penetration:
                 each.refuse_penetration(u, t)
 
-    def keep(self) -> None:
-        """See :meth:`.Contact.keep`."""
-        super().keep()
+    def accept(self, state: ContactState | None) -> None:
+        """See :meth:`.Contact.accept`."""
+        super().accept(state)
         for each in self.members:
-            each.keep()
+            each.accept(None)
 
     def past(self) -> dict[str, AnyArray]:
         """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""

@@ -11,14 +11,16 @@ from scipy.spatial import cKDTree
 from .. import arguments, parallel
 from .._types import FloatArray, IntArray
 from ..algebra import coulomb, kernels
+from ..algebra.contact_operator import ContactOperator
 from ..algebra.node_rows import NodeRows
-from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order
+from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order, of_points
 from ..systems.body import Body
 from ..systems.continuum import Continuum
 from ..systems.outer_facets import collect_facets
 from .base import Contact
 from .compiled import CompiledContact, Surface
 from .pressure import PointFacets, facets_of_nodes, global_nodes
+from .state import Impulses
 from .surfaces.halo import Halo
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
@@ -148,7 +150,7 @@ class NodePairs(Contact):
     @property
     def loaded(self) -> SparseRows:
         """See :attr:`.Contact.loaded`; with friction the nodes of both sides that this rank owns."""
-        return self._loaded if self.friction > 0 else self.L
+        return self._loaded if self.friction > 0 else of_points(self.L)
 
     def point_dofs(self) -> IntArray:
         """See :meth:`.Contact.point_dofs`; with friction those of the first nodes, shape (p, gdim)."""
@@ -156,12 +158,12 @@ class NodePairs(Contact):
             return super().point_dofs()
         return self._dofs[:, : self.body.gdim]
 
-    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
+    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`; with friction collective."""
         if self.friction == 0:
-            return super().add_nodal_impulses(r, r_t, out)
+            return super().add_nodal_impulses(impulses, out)
         self._impulses[self._loaded.dofs] = 0.0
-        self.L.add_impulses(r, r_t if r_t.ndim == 2 else None, None, self._impulses)
+        impulses.add_to(self._impulses)
         out += self._impulses[self._loaded.dofs]
 
     def local_bases(self) -> FloatArray:
@@ -256,7 +258,7 @@ def _gaps(ends: tuple[_End, _End], n: FloatArray, gap0: ArrayLike | None) -> Flo
 
 def _operators(
     body: Body, ends: tuple[_End, _End], n: FloatArray, keys: FloatArray, names: tuple[str, str]
-) -> tuple[SparseRows, SparseRows]:
+) -> tuple[ContactOperator, SparseRows]:
     """Contact operator L and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
     directions = np.flatnonzero(n)
     dofs = [end.node[:, None] * body.block + directions for end in ends]

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from .. import arguments, parallel
 from .._types import AnyArray, BoolArray, FloatArray, Int32Array, IntArray
 from ..algebra import coulomb, kernels
-from ..algebra.operators import SparseRows, ascending
+from ..algebra.contact_operator import ascending
+from ..algebra.operators import SparseRows
 from ..systems.system import System
 from .active_sides import ActiveSides
 from .base import Contact
@@ -20,6 +21,7 @@ from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
 from .obstacles.moving import acceleration
+from .state import ContactState
 from .tunnelling import TunnellingCheck
 
 #: Distance from a side at which a point counts as outside of it, relative to the system's length.
@@ -54,6 +56,7 @@ class ObstacleContact(Contact):
             across the normals; see :class:`Contact`.
     """
 
+    L: SparseRows
     #: Location of the points in messages.
     _where = "points"
 
@@ -279,9 +282,9 @@ class ObstacleContact(Contact):
         if sides is not None:
             self._together(lambda: sides.start(self._points(), t))
 
-    def keep(self) -> None:
-        """See :meth:`.Contact.keep`."""
-        super().keep()
+    def accept(self, state: ContactState | None) -> None:
+        """See :meth:`.Contact.accept`."""
+        super().accept(state)
         if self.thickness < np.inf:
             self._tunnelling.accept_step(self._points(), self._evaluated_at)
 

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 from .. import parallel
 from .._types import BoolArray, FloatArray, Int64Array, IntArray
-from ..algebra.operators import SparseRows
+from ..algebra.contact_operator import ContactOperator
 from ..systems.body import Body
 from ..systems.outer_facets import OuterFacets
 
@@ -168,16 +168,15 @@ class ListedFacets:
 Facets = PointFacets | ListedFacets
 
 
-def global_nodes(body: Body, rows: SparseRows, nodes: IntArray | None = None) -> Int64Array:
+def global_nodes(body: Body, rows: ContactOperator, nodes: IntArray) -> Int64Array:
     """Numbers in the function space of the nodes of rows, of all ranks in sorted order. Collective.
 
     Args:
         body: The body.
         rows: One row a point.
-        nodes: Local node of each row; by default that of its first dof.
+        nodes: Local node of each row.
     """
-    local = rows.dofs[:, 0] // body.block if nodes is None else nodes
-    numbers = body.space.dofmap.index_map.local_to_global(local.astype(np.int32))
+    numbers = body.space.dofmap.index_map.local_to_global(nodes.astype(np.int32))
     return np.asarray(parallel.gather_rows(body.comm, numbers)[rows.sorting(body.comm)])
 
 

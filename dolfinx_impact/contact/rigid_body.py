@@ -16,6 +16,7 @@ from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
 from .obstacles.moving import acceleration
 from .penetration import TOUCHING
+from .state import ContactState
 from .tunnelling import TunnellingCheck
 
 
@@ -82,6 +83,8 @@ class RigidBodyContact(Contact):
         self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
         self.thickness = self._tunnelling.thickness
 
+    L: SparseRows
+
     def _corner_velocities(self, u: FloatArray, v: FloatArray) -> FloatArray:
         arms = self.body.arms(u[2])
         velocities: FloatArray = v[:2] + v[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
@@ -139,9 +142,9 @@ class RigidBodyContact(Contact):
         if self._sides is not None:
             self._sides.start(self._corners, t)
 
-    def keep(self) -> None:
-        """See :meth:`.Contact.keep`."""
-        super().keep()
+    def accept(self, state: ContactState | None) -> None:
+        """See :meth:`.Contact.accept`."""
+        super().accept(state)
         self._tunnelling.accept_step(self._corners, self._evaluated_at)
 
     def resume(self, past: Mapping[str, AnyArray]) -> None:

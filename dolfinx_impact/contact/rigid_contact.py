@@ -12,7 +12,8 @@ from mpi4py import MPI
 
 from .. import arguments, parallel
 from .._types import BoolArray, FloatArray, IntArray
-from ..algebra.operators import SparseRows, ascending, coordinate_order
+from ..algebra.contact_operator import ascending
+from ..algebra.operators import SparseRows, coordinate_order
 from ..systems.body import Body
 from ..systems.continuum import Continuum
 from ..systems.outer_facets import collect_facets
@@ -119,7 +120,9 @@ class RigidContact(ObstacleContact):
             return None
         body, faces = self.system, len(self.faces)
         assert isinstance(body, Body)
-        return facets_of_nodes(self._outer, global_nodes(body, self.L), faces)
+        return facets_of_nodes(
+            self._outer, global_nodes(body, self.L, self.L.dofs[:, 0] // body.block), faces
+        )
 
     def facet_sizes(self) -> FloatArray | None:
         """See :meth:`.Contact.facet_sizes`; None for frames and bodies on a line. Collective."""

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from .._types import FloatArray
+from ..algebra.operators import of_points
 from ..systems.body import Body
 from .base import Contact
 
@@ -39,7 +40,7 @@ def tied_equilibrium(
     if any(dof not in range(body.owned) for dof in hold):
         raise ValueError(f"hold takes dofs 0 to {body.owned - 1}, not {list(hold)}")
     free[list(hold)] = False
-    u, rows, p = np.zeros(body.size), contact.L, contact.count
+    u, rows, p = np.zeros(body.size), of_points(contact.L), contact.count
     entries = rows.weights.ravel(), (np.repeat(np.arange(p), rows.dofs.shape[1]), rows.dofs.ravel())
     L = sparse.csr_matrix(entries, shape=(p, body.size))[:, free]
     K = body.stiffness.scipy()[free][:, free]

@@ -11,6 +11,7 @@ from .._types import BoolArray, FloatArray
 from ..algebra import complementarity
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts
+from ..contact.state import Impulses
 from ..systems.system import System
 from .base import Integrator
 from .energy import EnergyBalance
@@ -98,16 +99,17 @@ class AcaryBonnefon(Integrator):
         h, contact = self.dt, self.contact
         before = self.v.copy()
         forecast, t = self.u + self.forecast * h * self.v, self.t - (1 - self.forecast) * h
-        closed = contact.closed(contact.evaluate(forecast, t)) if contact is not None else None
+        state = None if contact is None else contact.at(forecast, None, t)
         self.system.force(self.t, self.u + h / 2 * self.v, self.v, self._f)
         self._f *= h
         self._solver.solve(self._f, self._dv)  # first line of (6), free
         self.v += self._dv
         self.u += h / 2 * (before + self.v)  # second line of (6), free
-        if contact is not None and closed is not None:
-            velocity: FloatArray = contact.L(self.v) + contact.restitutions * contact.L(before)
-            P, tau = self._solve(closed, velocity, contact.gap(self.u, self.t))
-            self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
+        if contact is not None and state is not None:
+            velocity: FloatArray = state.L(self.v) + state.restitutions * state.L(before)
+            P, tau = self._solve(state.closed, velocity, contact.gap(self.u, self.t))
+            self.take(Impulses(state, self._points.mine(P)))
+            self.tau[:] = self._points.mine(tau)
             self._apply()
 
     def _solve(

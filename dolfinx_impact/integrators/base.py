@@ -15,6 +15,7 @@ from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
+from ..contact.state import Impulses
 from ..systems.system import System
 from .constants import scheme_constants
 from .contact_impulses import MovedImpulses
@@ -64,7 +65,8 @@ class Integrator:
         r: Normal impulses of the last step, shape (points of this rank,) [N s].
         r_t: Tangential impulses of the last step on the body, shape (points of this rank, gdim) [N s];
             without friction shape (0,).
-        moved_impulses: Impulses of the contact at dofs with prescribed motion, of given ``r`` and ``r_t``.
+        contact_state: The contact as it was when ``r`` was found; None without one.
+        moved_impulses: Impulses of the contact at dofs with prescribed motion.
         beyond_limit: Whether ``dt`` is above the stability limit of the scheme.
 
     Raises:
@@ -144,6 +146,7 @@ class Integrator:
         self.r = np.zeros(contact.count if contact else 0)
         has_friction = contact is not None and contact.friction > 0
         self.r_t = np.zeros((contact.count, contact.L.components) if contact and has_friction else 0)
+        self.contact_state: Any = None if contact is None else contact.now(0.0)
         self.moved_impulses = MovedImpulses(system, contact)
 
     def __repr__(self) -> str:
@@ -186,6 +189,21 @@ class Integrator:
         """Records of the time steps within one :meth:`step`, by name, shape (substeps, p) each."""
         return {}
 
+    @property
+    def impulses(self) -> Impulses:
+        """Impulses of the last step, with the contact."""
+        return self.impulses_of(self.r, self.r_t)
+
+    def impulses_of(self, r: FloatArray, r_t: FloatArray) -> Impulses:
+        """Impulses shaped as :attr:`r` and :attr:`r_t`, with the contact of the last step."""
+        return Impulses(self.contact_state, r, r_t if r_t.ndim == 2 else None)
+
+    def take(self, impulses: Impulses) -> None:
+        """Set :attr:`r`, :attr:`r_t` and :attr:`contact_state`."""
+        self.contact_state, self.r[:] = impulses.state, impulses.r
+        if impulses.r_t is not None:
+            self.r_t[:] = impulses.r_t
+
     def v_mean_at(self, dofs: Int32Array) -> FloatArray:
         """Velocities at ``t`` of the given local dofs, with the shape of ``dofs`` [m/s]."""
         return self.v[dofs]
@@ -222,6 +240,7 @@ class Integrator:
         if contact is not None:
             at, speeds = self.of_contact(u), self.of_contact(v)
             contact.start(at, t0)
+            self.contact_state = contact.now(t0)
             if not (allow_penetration or contact.allow_penetration):
                 contact.refuse_penetration(at, t0)
             contact.warn_of_long_steps(at, speeds, self.dt / self.substeps, t0)
@@ -236,7 +255,7 @@ class Integrator:
         for history in self._histories:
             history.keep()
         if contact is not None:
-            contact.keep()
+            contact.accept(self.contact_state)
 
     def _warn_of_moved(self, u: FloatArray, t0: float) -> None:
         """Warn where prescribed motions do not begin at the initial displacements. Collective."""
@@ -266,7 +285,7 @@ class Integrator:
         for history in self._histories:
             history.keep()
         if self.contact is not None:
-            self.contact.keep()
+            self.contact.accept(self.contact_state)
             self.contact.agree_on_failure()
 
     def state(self) -> dict[str, AnyArray]:
@@ -338,6 +357,7 @@ class Integrator:
             self.contact.start(self.of_contact(self.u), self.t)
             past = [name for name in state if name.startswith("contact.")]
             self.contact.resume({name.removeprefix("contact."): state[name] for name in past})
+            self.contact_state = self.contact.now(self.t)
 
     def check_state(self, state: Mapping[str, AnyArray]) -> None:
         """Raise a ValueError on all ranks unless names, shapes and time step of ``state`` fit. Collective."""
@@ -357,22 +377,12 @@ class Integrator:
                 error = ValueError(f"this is no state of the run: {name} has shape {shape}, not {needed}")
         parallel.agree(self.system.comm, error)
 
-    def contact_work(
-        self, v: FloatArray, r: FloatArray | None = None, r_t: FloatArray | None = None
-    ) -> float:
-        """Work ``r.L v + r_t.v`` over the points of this rank, with L of the last step [J].
+    def contact_work(self, v: FloatArray, impulses: Impulses | None = None) -> float:
+        """Work of impulses, by default those of the last step, with the velocities ``v`` [m/s]; see there.
 
-        Args:
-            v: Velocities [m/s].
-            r, r_t: Impulses [N s]; by default those of the last step.
+        The share of this rank [J]; 0 without contact.
         """
-        r, r_t = self.r if r is None else r, self.r_t if r_t is None else r_t
-        if self.contact is None or not (r.any() or self.contact.L.collective):
-            return 0.0
-        v = self.of_contact(v)
-        work = float(kernels.load().dot(r, self.contact.L(v)))
-        # Every rank takes part in the products of distributed rows.
-        return work + float(np.sum(r_t * self.contact.L.at_points(v))) if r_t.ndim == 2 else work
+        return (self.impulses if impulses is None else impulses).work(self.of_contact(v))
 
     @property
     def outdated(self) -> bool:

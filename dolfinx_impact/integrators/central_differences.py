@@ -178,11 +178,11 @@ class CentralDifferences(Integrator):
         self.r_start[:], self.r_t_start[:] = 0.0, 0.0
         if self.contact is None or not isinstance(self.enforcement, VelocityLevel):
             return
-        self.r_start[:] = self.enforcement.impact(self, self._response)
-        self._response.apply_impulse(self.r_start, self.v)
-        if self.r_t.ndim == 2:
-            self.r_t_start[:] = self._response.apply_friction(self.r_start, self.v, self.t)
-        self.contact.keep()  # the active sides of the impact remain active
+        impact = self.enforcement.impact(self, self._response)
+        self._response.apply(impact, self.v)
+        self.take(impact)
+        self.r_start[:], self.r_t_start[:] = self.r, self.r_t
+        self.contact.accept(impact.state)  # the active sides of the impact remain active
 
     def advance(self) -> None:
         """One step; the impulse found acts at its end, t_{n+1}."""
@@ -258,13 +258,12 @@ class CentralDifferences(Integrator):
         """
         dofs = self.system.prescribed.dofs
         inertia = self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt
-        return inertia - self.f[dofs] - self.moved_impulses(self.r, self.r_t) / self.dt
+        return inertia - self.f[dofs] - self.moved_impulses(self.impulses) / self.dt
 
     def _resolve_contact(self, response: Any, first: bool = False) -> None:
-        self.r[:] = self.enforcement.impulses(self, response, first=first)
-        response.apply_impulse(self.r, self.v)
-        if self.r_t.ndim == 2:
-            self.r_t[:] = response.apply_friction(self.r, self.v, self.v_time)
+        impulses = self.enforcement.impulses(self, response, first=first)
+        self.take(impulses)
+        response.apply(impulses, self.v)
 
     def balance(self) -> EnergyBalance:
         """Fekak et al. (2017), (84)."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..contact.base import Contact
+from ..contact.state import Impulses
 from ..systems.system import System
 
 
@@ -25,18 +26,11 @@ class MovedImpulses:
         self._all = np.zeros(0 if self._contact is None else system.size)
         self._moved = np.zeros(self._dofs.size)
 
-    def __call__(self, r: FloatArray, r_t: FloatArray) -> FloatArray:
-        """Impulses on the body, with the present L, shape (moved dofs,) [N s]; valid until the next call.
-
-        Collective.
-
-        Args:
-            r, r_t: Normal and tangential impulses of the points; ``r_t`` of shape (0,) without friction.
-        """
-        contact = self._contact
-        if contact is not None and (contact.L.collective or r.any()):
+    def __call__(self, impulses: Impulses) -> FloatArray:
+        """Impulses on the body, shape (moved dofs,) [N s]; valid until the next call. Collective."""
+        if self._contact is not None and (self._contact.L.collective or impulses.r.any()):
             self._all[:] = 0.0
-            contact.L.add_impulses(r, r_t if r_t.ndim == 2 else None, None, self._all)
+            impulses.add_to(self._all)
             np.take(self._all, self._dofs, out=self._moved)
         else:
             self._moved[:] = 0.0
@@ -52,11 +46,12 @@ def add_nodal_impulses(scheme: Any, out: FloatArray, *, friction: bool = True) -
         friction: Whether to add tangential impulses at points too, where they need no L.
     """
     contact = scheme.contact
-    at_points = contact.loaded is contact.L
-    r_t = scheme.r_t if friction or not at_points else np.zeros(0)
+    at_points, impulses = contact.loaded is contact.L, scheme.impulses
+    if not friction and at_points:
+        impulses = Impulses(impulses.state, impulses.r)
     if scheme.nodal_impulses is None:
-        contact.add_nodal_impulses(scheme.r, r_t, out)
+        contact.add_nodal_impulses(impulses, out)
         return
     out += scheme.nodal_impulses
-    if at_points and r_t.ndim == 2:
-        out += r_t
+    if at_points and impulses.r_t is not None:
+        out += impulses.r_t

@@ -14,6 +14,7 @@ from ..algebra.complementarity import NotConverged
 from ..contact.base import Contact
 from ..contact.compiled import CompiledContact
 from ..contact.contact_set import Contacts, as_contact
+from ..contact.state import ContactState, Impulses
 from .central_formulas import newton_impact
 from .delassus import DelassusOperator
 from .requirements import refuse_drift_correction, refuse_surfaces
@@ -26,11 +27,21 @@ class FreeStep(Protocol):
         v: Free velocities at the end of the step (without contact impulses), shape (size,) [m/s].
         v_before: Velocities at the beginning of the step, ``dt`` earlier, shape (size,) [m/s].
         dt: Time step [s].
+        contact_state: The contact at the end of the step before.
+        impulses: Impulses of the step before.
     """
 
     v: Any
     v_before: Any
     dt: float
+
+    @property
+    def contact_state(self) -> Any:
+        """See the attributes."""
+
+    @property
+    def impulses(self) -> Any:
+        """See the attributes."""
 
     @property
     def v_time(self) -> float:
@@ -72,7 +83,7 @@ class Enforcement(Protocol):
     the reason, may join compiled runs.
 
     Attributes:
-        contact: The contact, or None.
+        contact: The contact, or None; with one alone a scheme asks for impulses.
         halves_first_impulse: Whether half of an impulse at the start acts on the first half-step velocity of
             central differences.
     """
@@ -80,8 +91,8 @@ class Enforcement(Protocol):
     contact: Contact | None
     halves_first_impulse: bool
 
-    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> FloatArray:
-        """Impulses of the step, shape (points of this rank,) [N s]. Collective.
+    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> Impulses:
+        """Impulses of the step, at the points of this rank. Collective.
 
         Args:
             s: The formula after its free step: ``s.v`` is the free velocity.
@@ -110,7 +121,9 @@ def _compiled_contact(law: VelocityLevel | PositionLevel) -> CompiledContact:
     Raises:
         NotCompiled: Other impulses, or a reason of the contact.
     """
-    changed = kernels.overridden(law, ("impulses", "_corrected", "_constrained_gap", "_close_curved_gaps"))
+    changed = kernels.overridden(
+        law, ("impulses", "impact", "_corrected", "_constrained_gap", "_close_curved_gaps")
+    )
     if changed is not None:
         raise kernels.NotCompiled(f"{type(law).__name__} is no contact law of the compiled loop")
     if law.contact is None:
@@ -141,25 +154,24 @@ class VelocityLevel:
     def __init__(self, contact: Contacts) -> None:
         self.contact = as_contact(contact)
 
-    def impulses(self, s: FreeStep, response: DelassusOperator, *, first: bool = False) -> FloatArray:
+    def impulses(self, s: FreeStep, response: DelassusOperator, *, first: bool = False) -> Impulses:
         """See :class:`Enforcement`; without restitution at the start."""
-        contact = self.contact
-        if contact is None:
-            return np.zeros(0)
+        contact, v_time = self.contact, s.v_time
+        assert contact is not None
         corrects = contact.drift_correction > 0 and not contact.constant
-        v_time = s.v_time
-        old = contact.approach_velocity(s.v_before, v_time - s.dt) if corrects and not first else None
+        old = None
+        if corrects and not first:
+            old = s.contact_state.approach_velocity(s.v_before, v_time - s.dt)
         t, u = s.contact_point()
-        closed = contact.active_set(u, s.v, t)
-        b = contact.approach_velocity(s.v, v_time)  # L v*
+        state = contact.at(u, s.v, t)
+        b = state.approach_velocity(s.v, v_time)  # L v*
         if not first and (corrects or contact.restitution > 0.0):
-            before = contact.approach_velocity(s.v_before, v_time - s.dt)
-            e = contact.restitutions
+            before = state.approach_velocity(s.v_before, v_time - s.dt)
+            e = state.restitutions
             if old is not None:
-                e = self._corrected(s, closed & contact.closed_before, before, old)
+                e = self._corrected(s, state, before, old)
             b = newton_impact(b, before, e)  # L (v* + e v-)
-        contact.note(closed)
-        return response.solve(closed, b, s.v, v_time)  # Di Stasio et al. (8)
+        return response.solve(state, b, s.v, v_time, last=s.impulses)  # Di Stasio et al. (8)
 
     def compiled(self) -> CompiledLaw:
         """The law for compiled loops.
@@ -169,31 +181,27 @@ class VelocityLevel:
         """
         return CompiledLaw(_compiled_contact(self), at_position=False)
 
-    def impact(self, s: FreeStep, response: DelassusOperator) -> FloatArray:
-        """Impulses of an impact at the contact point of ``s``, shape (p,) [N s]; ``s.v`` is that before."""
-        if self.contact is None:
-            return np.zeros(0)
-        contact = self.contact
+    def impact(self, s: FreeStep, response: DelassusOperator) -> Impulses:
+        """Impulses of an impact at the contact point of ``s``; ``s.v`` is the velocity before."""
+        assert self.contact is not None
         t, u = s.contact_point()
-        closed = contact.active_set(u, s.v, t)
-        b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, t)
-        return response.solve(closed, b, s.v, t)
+        state = self.contact.at(u, s.v, t)
+        b = (1.0 + state.restitutions) * state.approach_velocity(s.v, t)
+        return response.solve(state, b, s.v, t, last=s.impulses)
 
-    def _corrected(self, s: FreeStep, lasting: BoolArray, before: FloatArray, old: FloatArray) -> FloatArray:
+    def _corrected(self, s: FreeStep, state: ContactState, before: FloatArray, old: FloatArray) -> FloatArray:
         """Coefficients of restitution with feedback of the gap, shape (p,).
 
         Args:
             s: The formula after its free step.
-            lasting: Mask of the points that are active now and were in the previous step, shape (p,).
+            state: The contact; points that are closed and were in the previous step are corrected.
             before, old: ``L v-`` with the current L and with that of the previous step, shape (p,) [m/s].
         """
-        contact = self.contact
-        assert contact is not None
-        t, u = s.contact_point()
-        gap = contact.gap(u, t)
-        speed = np.linalg.norm(contact.L.at_points(s.v_before), axis=1)
+        contact, (t, u) = state.contact, s.contact_point()
+        gap, lasting = contact.gap(u, t), state.closed & contact.closed_before
+        speed = np.linalg.norm(state.L.at_points(s.v_before), axis=1)
         which = np.flatnonzero(lasting & (before < np.minimum(old, 0.0) - self._TURNED * speed))
-        e = contact.restitutions.copy()
+        e = state.restitutions.copy()
         feedback = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
         e[which] = np.maximum(e[which], np.minimum(1.0, feedback))
         return e
@@ -228,18 +236,16 @@ class PositionLevel:
             )
         refuse_drift_correction(contact, "contact at position level")
 
-    def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> FloatArray:
+    def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> Impulses:
         """See :class:`Enforcement`; at the start only for points with penetration after the free step."""
-        contact = self.contact
-        if contact is None:
-            return np.zeros(0)
-        gap = contact.evaluate_along(s.end_position(), s.v, s.t)
-        which: BoolArray = gap < 0 if first else np.ones(gap.size, dtype=bool)
+        assert self.contact is not None
+        state = self.contact.at(s.end_position(), s.v, s.t, every=True)
+        which: BoolArray = state.gap < 0 if first else np.ones(state.gap.size, dtype=bool)
         free, sensitivity = self._constrained_gap(s, None)
-        r = response.solve(which, free / sensitivity)  # Di Stasio et al. (19), (22)
-        if contact.constant:
-            return r
-        return self._close_curved_gaps(s, response, which, r)
+        found = response.solve(
+            state, free / sensitivity, s.v, s.t, closed=which
+        )  # Di Stasio et al. (19), (22)
+        return found if self.contact.constant else self._close_curved_gaps(s, response, which, found)
 
     def compiled(self) -> CompiledLaw:
         """See :meth:`VelocityLevel.compiled`; flat obstacles alone."""
@@ -266,24 +272,24 @@ class PositionLevel:
         return gap, sensitivity
 
     def _close_curved_gaps(
-        self, s: FreeEnd, response: DelassusOperator, which: BoolArray, r: FloatArray
-    ) -> FloatArray:
+        self, s: FreeEnd, response: DelassusOperator, which: BoolArray, found: Impulses
+    ) -> Impulses:
         """Fixed-point iteration with L frozen, until ``g(c)`` and r are complementary."""
-        contact = self.contact
-        assert contact is not None
-        best, smallest = r, np.inf
+        state, comm = found.state, found.state.contact.comm
+        best, smallest = found, np.inf
         for _ in range(self._MOST):
             change = np.zeros_like(s.v)
-            response.apply_impulse(r, change)
+            response.apply(found, change)
             gap, sensitivity = self._constrained_gap(s, change)
-            misfit = parallel.largest(contact.comm, np.where(r > 0, np.abs(gap), -gap)[which])
+            misfit = parallel.largest(comm, np.where(found.r > 0, np.abs(gap), -gap)[which])
             if misfit >= smallest and smallest <= self._CLOSED * s.system.length:
                 return best  # limited by round-off
             if misfit < smallest:
-                best, smallest = r, misfit
+                best, smallest = found, misfit
             if misfit <= 0.0:
                 return best
-            r = response.solve(which, gap / sensitivity - contact.L(change))
+            b = gap / sensitivity - state.L(change)
+            found = response.solve(state, b, s.v, s.t, closed=which)
         if smallest <= self._CLOSED * s.system.length:
             return best
         raise NotConverged(

@@ -10,6 +10,7 @@ from mpi4py import MPI
 from .._types import BoolArray, FloatArray
 from ..algebra import kernels, projected_iteration
 from ..algebra.projected_iteration import AdmissibleImpulses, QuotientRange
+from ..contact.state import ContactState, Impulses
 from .base import Integrator
 
 #: Condition number above which a warning is due.
@@ -43,11 +44,10 @@ class IteratedDelassus:
 
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
         assert integrator.contact is not None
-        self._integrator, self._contact = integrator, integrator.contact
+        self._contact = integrator.contact
         inverse = integrator.system.inverse_mass
         self._inverse = inverse if factor == 1.0 else factor * inverse
         self._velocity = np.zeros(integrator.system.size)
-        self._r_t = np.zeros(integrator.r_t.shape)
         self.sweeps, self.condition, self._warned = 0, 1.0, False
 
     def _warn(self) -> None:
@@ -64,26 +64,31 @@ class IteratedDelassus:
             )
 
     def solve(
-        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
-    ) -> FloatArray:
+        self,
+        state: ContactState,
+        b: FloatArray,
+        v: FloatArray,
+        t: float,
+        *,
+        closed: BoolArray | None = None,
+        last: Impulses | None = None,
+    ) -> Impulses:
         """See :class:`.DelassusOperator`; with friction also the tangential impulses. Collective.
 
         Raises:
             NotConverged: On all ranks.
         """
-        contact, s = self._contact, self._integrator
-        self._r_t[:], self.sweeps, self.condition = 0.0, 0, 1.0
+        contact, L, rough = self._contact, state.L, self._contact.friction > 0
+        closed, self.sweeps, self.condition = state.closed if closed is None else closed, 0, 1.0
         if not contact.comm.allreduce(bool(closed.any())):
-            return np.zeros(b.size)
-        rough, L = contact.friction > 0, contact.L
+            return Impulses(state, np.zeros(b.size), np.zeros((b.size, L.components)) if rough else None)
         diagonal = L.diagonal(self._inverse)
         active = movable(closed, diagonal, contact.comm)
         scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(b.size), where=active)[:, None]
-        tangents = contact.local_bases()[:, 1:] if rough else np.zeros((b.size, 0, 0))
+        tangents = state.bases[:, 1:] if rough else np.zeros((b.size, 0, 0))
         free = b[:, None]
         if rough:
-            assert v is not None
-            sliding = L.at_points(v) - contact.surface_velocity(t)
+            sliding = L.at_points(v) - state.surface_velocity(t)
             free = np.column_stack([b, np.einsum("pdk,pk->pd", tangents, sliding)])
 
         def product(x: FloatArray) -> FloatArray:
@@ -96,30 +101,27 @@ class IteratedDelassus:
             scaled: FloatArray = scale * np.hstack(parts)
             return scaled
 
-        cone = AdmissibleImpulses(active, contact.bilateral, contact.frictions)
-        last = s.r[:, None] if not rough else np.column_stack([s.r, np.einsum("pdk,pk->pd", tangents, s.r_t)])
-        start = np.divide(last, scale, out=np.zeros_like(last), where=active[:, None])
+        cone = AdmissibleImpulses(active, state.bilateral, state.frictions)
+        before = np.zeros(free.shape)
+        if last is not None:
+            before[:, 0] = last.r
+            if last.r_t is not None:
+                before[:, 1:] = np.einsum("pdk,pk->pd", tangents, last.r_t)
+        start = np.divide(before, scale, out=np.zeros_like(before), where=active[:, None])
         quotients = QuotientRange()
         x, self.sweeps = projected_iteration.solve(
             product, scale * free, cone, start, contact.comm, quotients
         )
         self.condition = quotients.condition
         self._warn()
-        impulses = scale * x
-        if rough:
-            self._r_t[:] = np.einsum("pd,pdk->pk", impulses[:, 1:], tangents)
-        normal: FloatArray = impulses[:, 0].copy()
-        return normal
+        x *= scale
+        r_t = np.einsum("pd,pdk->pk", x[:, 1:], tangents) if rough else None
+        return Impulses(state, x[:, 0].copy(), r_t)
 
     def compiled(self) -> FloatArray:
         """None: see :meth:`.LumpedDelassus.compiled`."""
         raise kernels.NotCompiled("the points of the contact are solved together")
 
-    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
-        """``v += factor M^-1 L^T r``. Collective."""
-        self._contact.L.add_scaled_transpose(r, self._inverse, v)
-
-    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
-        """Apply the tangential impulses of the last solution to ``v`` and return them. Collective."""
-        self._contact.L.add_impulses(np.zeros(r.size), self._r_t, self._inverse, v)
-        return self._r_t.copy()
+    def apply(self, impulses: Impulses, v: FloatArray) -> None:
+        """``v += factor M^-1 (L^T r + W^T r_t)``. Collective."""
+        impulses.add_to(v, self._inverse)

@@ -7,8 +7,10 @@ import numpy as np
 from .. import parallel
 from .._types import BoolArray, FloatArray, IntArray
 from ..algebra import complementarity, coulomb, kernels
-from ..algebra.operators import SparseRows
+from ..algebra.operators import SparseRows, of_points
 from ..contact.base import Contact
+from ..contact.state import ContactState, Impulses
+from ..systems.system import System
 from . import delassus_pairs
 from .base import Integrator
 from .delassus import refuse_friction_on_held
@@ -23,14 +25,15 @@ class LumpedDelassus:
 
     Args:
         contact: The contact.
-        inverse_mass: Inverse masses of the owned dofs, shape (owned,) [1/kg].
+        system: The system, with its masses.
         factor: Part of the impulse that acts on the velocity (1/2 at the start of central differences).
     """
 
-    def __init__(self, contact: Contact, inverse_mass: FloatArray, factor: float = 1.0) -> None:
-        self._contact = contact
-        self._inverse = inverse_mass if factor == 1.0 else factor * inverse_mass
-        rows = contact.L
+    def __init__(self, contact: Contact, system: System, factor: float = 1.0) -> None:
+        self._contact, self._rough = contact, contact.friction > 0
+        self._inverse = system.inverse_mass if factor == 1.0 else factor * system.inverse_mass
+        self._after = np.zeros(system.size if self._rough else 0)
+        rows = of_points(contact.L)
         self._coupled = contact.comm.allreduce(not rows.distinct)
         self._groups = rows.groups() if self._coupled else np.arange(rows.count)
         self._diagonal: FloatArray | None = None
@@ -41,36 +44,71 @@ class LumpedDelassus:
         self._constant_H = self._diagonal if changed is None else None
 
     def solve(
-        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
-    ) -> FloatArray:
-        """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each."""
-        r, error, which = np.zeros(b.size), None, np.flatnonzero(closed)
+        self,
+        state: ContactState,
+        b: FloatArray,
+        v: FloatArray,
+        t: float,
+        *,
+        closed: BoolArray | None = None,
+        last: Impulses | None = None,
+    ) -> Impulses:
+        """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each.
+
+        With equal masses in all directions of a point its normal impulse does not change its tangential
+        velocity, and ``r_t`` is the projection of ``-m v_T`` on the disc of radius ``mu r``, Di Stasio et al.
+        (2019), doi:10.1186/s40323-019-0126-y, Algorithm 2.
+        """
+        which, error = np.flatnonzero(state.closed if closed is None else closed), None
+        r_t = np.zeros((b.size, state.L.components)) if self._rough else None
+        impulses = Impulses(state, np.zeros(b.size), r_t)
         try:
-            if self._constant_H is not None and which.size:
-                r[which] = complementarity.solve(self._constant_H[which], b[which])
-            elif which.size:
-                self._solve_groups(which, b, r)
+            if which.size:
+                self._solve_points(impulses, which, b, v, t)
         except complementarity.NotConverged as caught:
             error = caught
         if self._coupled:
             parallel.agree(self._contact.comm, error)
         elif error is not None:
             # NaN in r is detected on all ranks at the end of the step.
-            r[which] = np.nan
-        return r
+            impulses.r[which] = np.nan
+        return impulses
 
-    def _solve_groups(self, which: IntArray, b: FloatArray, r: FloatArray) -> None:
-        """Write the impulses of the points ``which`` into ``r``, one problem for each group."""
+    def _solve_points(
+        self, impulses: Impulses, which: IntArray, b: FloatArray, v: FloatArray, t: float
+    ) -> None:
+        """Write the impulses of the points ``which``; arguments otherwise as for :meth:`solve`."""
+        if self._constant_H is not None:
+            impulses.r[which] = complementarity.solve(self._constant_H[which], b[which])
+        else:
+            self._solve_groups(of_points(impulses.state.L), which, b, impulses.r)
+        if impulses.r_t is not None:
+            self._add_friction(impulses, impulses.r_t, v, t)
+
+    def _solve_groups(self, L: SparseRows, which: IntArray, b: FloatArray, r: FloatArray) -> None:
+        """Write the normal impulses of the points ``which`` into ``r``, one problem for each group."""
         if not self._coupled:
-            r[which] = complementarity.solve(self.delassus(which), b[which])
+            r[which] = complementarity.solve(self.delassus(L, which), b[which])
             return
         labels = self._groups[which]
         alone = np.bincount(labels)[labels] == 1
         single = which[alone]
-        diagonal = self._contact.L.select(single).diagonal(self._inverse)
-        r[single] = complementarity.solve(diagonal, b[single])
+        r[single] = complementarity.solve(L.select(single).diagonal(self._inverse), b[single])
         for group in self._split(which[~alone]):
-            r[group] = complementarity.solve(self._contact.L.product(self._inverse, group), b[group])
+            r[group] = complementarity.solve(L.product(self._inverse, group), b[group])
+
+    def _add_friction(self, impulses: Impulses, r_t: FloatArray, v: FloatArray, t: float) -> None:
+        """Write the tangential impulses that follow from the normal ones; ``v`` free, at the time ``t``."""
+        L, r, after, hit = of_points(impulses.state.L), impulses.r, self._after, np.flatnonzero(impulses.r)
+        if not hit.size:
+            return
+        after[L.dofs] = v[L.dofs]
+        L.add_scaled_transpose(r, self._inverse, after)
+        inverse = self._inverse[L.dofs[hit]]  # 0 in constrained directions, without tangential velocity
+        mass = 1.0 / inverse.max(axis=1, keepdims=True)
+        # Di Stasio et al. (40), (42)
+        velocity = impulses.state.tangential_velocity(after, t)[hit]
+        r_t[hit] = _projected(-velocity * mass, impulses.state.frictions[hit] * r[hit])
 
     def _split(self, which: IntArray) -> list[IntArray]:
         """The points ``which`` divided into their groups."""
@@ -80,11 +118,11 @@ class LumpedDelassus:
         order = np.argsort(labels, kind="stable")
         return np.split(which[order], np.flatnonzero(np.diff(labels[order])) + 1)
 
-    def delassus(self, closed: IntArray) -> FloatArray:
-        """H of the active points [1/kg], only its diagonal where no points have common dofs."""
+    def delassus(self, L: SparseRows, which: IntArray) -> FloatArray:
+        """H of the points ``which`` [1/kg], only its diagonal where no points have common dofs."""
         if self._diagonal is not None:
-            return self._diagonal[closed]
-        return self._contact.L.product(self._inverse, closed)
+            return self._diagonal[which]
+        return L.product(self._inverse, which)
 
     def compiled(self) -> FloatArray:
         """The diagonal of H for compiled loops, with L of the last evaluation, shape (p,) [1/kg].
@@ -92,7 +130,7 @@ class LumpedDelassus:
         Raises:
             NotCompiled: Points that share dofs; a class with another response.
         """
-        names = ("solve", "_solve_groups", "delassus", "apply_impulse", "apply_friction")
+        names = ("solve", "_solve_points", "_solve_groups", "_add_friction", "delassus", "apply")
         changed = kernels.overridden(self, names)
         if changed is not None:
             raise kernels.NotCompiled(f"{type(self).__name__} has a response of its own")
@@ -100,45 +138,16 @@ class LumpedDelassus:
             raise kernels.NotCompiled("points of the contact share dofs")
         return self._contact.L.diagonal(self._inverse)
 
-    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
-        """``v += factor M^-1 L^T r``."""
-        self._contact.L.add_scaled_transpose(r, self._inverse, v)
-
-    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
-        """Compute Coulomb friction impulses and apply them to ``v``.
-
-        With equal masses in all directions of a point the normal impulse does not change its tangential
-        velocity, and ``r_t`` is the projection of ``-m v_T`` on the disc of radius ``mu r``, Di Stasio et al.
-        (2019), doi:10.1186/s40323-019-0126-y, Algorithm 2.
-
-        Args:
-            r: Normal impulses, shape (p,) [N s].
-            v: Velocities after the normal impulses, shape (size,) [m/s]; updated.
-            t: Time of ``v`` [s].
-
-        Returns:
-            Tangential impulses on the body at the dofs of the points, shape (p, k) [N s].
-        """
-        contact, dofs = self._contact, self._contact.L.dofs
-        r_t = np.zeros(dofs.shape)
-        hit = np.flatnonzero(r)
-        if hit.size:
-            inverse = self._inverse[dofs[hit]]  # 0 in constrained directions, without tangential velocity
-            mass = 1.0 / inverse.max(axis=1, keepdims=True)
-            # Di Stasio et al. (40), (42)
-            velocity = contact.tangential_velocity(v, t)[hit]
-            impulses = _projected(-velocity * mass, contact.frictions[hit] * r[hit])
-            r_t[hit] = impulses
-            v[dofs[hit]] += inverse * impulses
-        return r_t
+    def apply(self, impulses: Impulses, v: FloatArray) -> None:
+        """``v += factor M^-1 (L^T r + W^T r_t)``."""
+        impulses.add_to(v, self._inverse)
 
 
 class LumpedFrictionalDelassus(LumpedDelassus):
     """Friction where normal and tangential impulses, or those of several points, are coupled.
 
-    ``solve`` computes both for every group of points, stores the tangential and returns the normal ones;
-    ``apply_friction`` applies the tangential ones. Coulomb's law holds for the tangential velocity after the
-    step.
+    Both are found together for every group of points. Coulomb's law holds for the tangential velocity after
+    the step.
 
     Args:
         integrator: The scheme; its contact has friction.
@@ -147,53 +156,40 @@ class LumpedFrictionalDelassus(LumpedDelassus):
 
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
         assert integrator.contact is not None
-        super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
-        self._r_t = np.zeros(integrator.contact.L.dofs.shape)
-        self._free: FloatArray = np.zeros((0, 0))
-        dofs, m = self._contact.L.dofs, self._inverse[self._contact.L.dofs]
+        super().__init__(integrator.contact, integrator.system, factor)
+        dofs = of_points(self._contact.L).dofs
+        m = self._inverse[dofs]
         levers = self._contact.local_bases().shape[1] != dofs.shape[1]
         #: Mask of the points with equal masses in all directions: normal and tangential are not coupled.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
-    def _solve_groups(self, which: IntArray, b: FloatArray, r: FloatArray) -> None:
-        contact, free = self._contact, self._free
-        frames, dofs = contact.local_bases(), contact.L.dofs
+    def _solve_points(
+        self, impulses: Impulses, which: IntArray, b: FloatArray, v: FloatArray, t: float
+    ) -> None:
+        """See :meth:`LumpedDelassus._solve_points`."""
+        state, r, r_t = impulses.state, impulses.r, impulses.r_t
+        assert r_t is not None
+        frames, dofs, frictions = state.bases, of_points(state.L).dofs, state.frictions
+        free = np.einsum("pdk,pk->pd", frames, v[dofs] - state.surface_velocity(t))
         free[:, 0], d = b, frames.shape[1]
         labels = self._groups[which]
         alone = (np.bincount(labels)[labels] == 1) & self._even[which]
         single = which[alone]
         mass = 1.0 / self._inverse[dofs[single, 0]]
         r[single] = np.maximum(0.0, -mass * b[single])
-        tangential = _projected(-mass[:, None] * free[single, 1:], contact.frictions[single] * r[single])
-        self._r_t[single] = np.einsum("pj,pjk->pk", tangential, frames[single, 1:])
+        tangential = _projected(-mass[:, None] * free[single, 1:], frictions[single] * r[single])
+        r_t[single] = np.einsum("pj,pjk->pk", tangential, frames[single, 1:])
         for group in self._split(which[~alone]):
             weights = frames[group].reshape(group.size * d, -1)
             rows = SparseRows(np.repeat(dofs[group], d, axis=0), weights, group)
             H = rows.product(self._inverse, np.arange(rows.count))
-            impulses = coulomb.solve(H, free[group].ravel(), contact.frictions[group], d).reshape(-1, d)
-            r[group] = impulses[:, 0]
-            self._r_t[group] = np.einsum("pj,pjk->pk", impulses[:, 1:], frames[group, 1:])
-
-    def solve(
-        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
-    ) -> FloatArray:
-        """See :class:`DelassusOperator`."""
-        assert v is not None
-        self._r_t[:] = 0.0
-        relative = v[self._contact.L.dofs] - self._contact.surface_velocity(t)
-        self._free = np.einsum("pdk,pk->pd", self._contact.local_bases(), relative)
-        return super().solve(closed, b)
+            found = coulomb.solve(H, free[group].ravel(), frictions[group], d).reshape(-1, d)
+            r[group] = found[:, 0]
+            r_t[group] = np.einsum("pj,pjk->pk", found[:, 1:], frames[group, 1:])
 
     def compiled(self) -> FloatArray:
         """None: see :meth:`LumpedDelassus.compiled`."""
         raise kernels.NotCompiled("normal and tangential impulses are coupled")
-
-    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
-        """See :meth:`LumpedDelassus.apply_friction`."""
-        hit = np.flatnonzero(self._r_t.any(axis=1))
-        dofs = self._contact.L.dofs[hit]
-        np.add.at(v, dofs, self._inverse[dofs] * self._r_t[hit])
-        return self._r_t.copy()
 
 
 def _projected(vectors: FloatArray, radius: FloatArray) -> FloatArray:
@@ -218,13 +214,13 @@ def lumped_delassus(
     """
     contact, inverse = integrator.contact, integrator.system.inverse_mass
     assert contact is not None
-    rows, comm = contact.L, contact.comm
     if delassus_pairs.takes(integrator):
         return PairsDelassus(integrator, factor)
-    if rows.iterated:
+    if contact.L.iterated:
         return IteratedDelassus(integrator, factor)
+    rows, comm = of_points(contact.L), contact.comm
     if contact.friction == 0:
-        return LumpedDelassus(contact, inverse, factor)
+        return LumpedDelassus(contact, integrator.system, factor)
     m, held = inverse[rows.dofs], integrator.system.constrained[rows.dofs]
     largest = m.max(axis=1, keepdims=True, initial=0.0)
     levers = contact.local_bases().shape[1] != rows.dofs.shape[1]
@@ -235,4 +231,4 @@ def lumped_delassus(
     if comm.allreduce(uneven) or comm.allreduce(bool(coupled.any())):
         refuse_friction_on_held(integrator)
         return LumpedFrictionalDelassus(integrator, factor)
-    return LumpedDelassus(contact, inverse, factor)
+    return LumpedDelassus(contact, integrator.system, factor)

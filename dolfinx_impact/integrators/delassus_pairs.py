@@ -7,7 +7,9 @@ import numpy as np
 from .. import parallel
 from .._types import BoolArray, FloatArray
 from ..algebra import complementarity
+from ..algebra.contact_operator import ContactOperator
 from ..contact.node_pairs import NodePairs
+from ..contact.state import ContactState, Impulses
 from .base import Integrator
 
 
@@ -27,44 +29,54 @@ class PairsDelassus:
         assert isinstance(contact, NodePairs)
         self._contact, self._inverse = contact, inverse if factor == 1.0 else factor * inverse
         self._H = contact.L.diagonal(self._inverse)
+        self._after, self._nothing = np.zeros(integrator.system.size), np.zeros(contact.count)
 
     def solve(
-        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
-    ) -> FloatArray:
+        self,
+        state: ContactState,
+        b: FloatArray,
+        v: FloatArray,
+        t: float,
+        *,
+        closed: BoolArray | None = None,
+        last: Impulses | None = None,
+    ) -> Impulses:
         """See :class:`.DelassusOperator`. Collective.
 
         Raises:
             NotConverged: Values that are not finite, on all ranks.
         """
+        closed = state.closed if closed is None else closed
         r, which, error = np.zeros(b.size), np.flatnonzero(closed), None
         try:
             r[which] = complementarity.solve(self._H[which], b[which])
         except complementarity.NotConverged as caught:
             error = caught
         parallel.agree(self._contact.comm, error)
-        return r
+        return Impulses(state, r, self._friction(state.L, r, v))
 
     def compiled(self) -> FloatArray:
         """The diagonal of H for compiled loops, shape (p,) [1/kg]."""
         return self._H
 
-    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
-        """``v += factor M^-1 L^T r``. Collective."""
-        self._contact.L.add_scaled_transpose(r, self._inverse, v)
+    def apply(self, impulses: Impulses, v: FloatArray) -> None:
+        """``v += factor M^-1 (L^T r + W^T r_t)``. Collective."""
+        L = impulses.state.L
+        L.add_scaled_transpose(impulses.r, self._inverse, v)
+        L.add_impulses(self._nothing, impulses.r_t, self._inverse, v)
 
-    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
-        """Compute Coulomb friction impulses and apply them to ``v``. Collective.
+    def _friction(self, L: ContactOperator, r: FloatArray, v: FloatArray) -> FloatArray:
+        """Tangential impulses on the second nodes, shape (p, gdim) [N s]. Collective.
 
         Args:
+            L: The contact operator.
             r: Normal impulses, shape (p,) [N s].
-            v: Velocities after the normal impulses, shape (size,) [m/s]; updated.
-            t: Time of ``v`` [s].
-
-        Returns:
-            Tangential impulses on the second nodes, shape (p, gdim) [N s].
+            v: Free velocities, shape (size,) [m/s].
         """
-        contact = self._contact
-        slip, n = contact.L.at_points(v), contact.normal
+        contact, after, at = self._contact, self._after, L.support
+        after[at] = v[at]
+        L.add_scaled_transpose(r, self._inverse, after)
+        slip, n = L.at_points(after), contact.normal
         # Sums in the order of the compiled loop.
         normal: FloatArray = np.zeros(r.size)
         size: FloatArray = np.zeros(r.size)
@@ -76,7 +88,6 @@ class PairsDelassus:
         size, limit = np.sqrt(size), contact.frictions * r
         scale = np.divide(limit, size, out=np.ones(r.size), where=size > limit)
         r_t *= scale[:, None]
-        contact.L.add_impulses(np.zeros(r.size), r_t, self._inverse, v)
         return r_t
 
 

@@ -200,13 +200,15 @@ class CentralDifferenceBalance(EnergyBalance):
         """Kinetic energy before an initial impact; its work ``r_i.L (v_0 + v_0+)/2`` is added in step 1."""
         s, n = self.integrator, self.integrator.system.owned
         mean = 0.5 * (s.v_start + s.v_force)
-        impact = s.contact_work(mean, s.r_start, s.r_t_start)
+        impact = s.contact_work(mean, s.impulses_of(s.r_start, s.r_t_start))
         # Impulses of points of another rank may act on dofs of this one.
         if not np.array_equal(s.v_start[:n], s.v_force[:n]):
             self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
-        self._powers[3] = s.contact_work(s.v, s.r - s.r_start, s.r_t - s.r_t_start) + 2.0 * impact
+        self._powers[3] = (
+            s.contact_work(s.v, s.impulses_of(s.r - s.r_start, s.r_t - s.r_t_start)) + 2.0 * impact
+        )
         # The reactions at moved dofs bear the impact with the same velocity.
-        moved, pushed = s.system.prescribed.dofs, s.moved_impulses(s.r_start, s.r_t_start)
+        moved, pushed = s.system.prescribed.dofs, s.moved_impulses(s.impulses_of(s.r_start, s.r_t_start))
         self._powers[1] += float(pushed @ (s.v - 2.0 * mean)[moved]) / s.dt
 
     def step(self) -> None:
@@ -227,8 +229,8 @@ class CentralDifferenceBalance(EnergyBalance):
         """
         s, before = self.integrator, self.kinetic + self.complementary
         self._read()
-        pushed = s.moved_impulses(s.r_impact, s.r_t_impact)
-        contact = 0.5 * s.contact_work(s.v, s.r_impact, s.r_t_impact)
+        pushed = s.moved_impulses(s.impulses_of(s.r_impact, s.r_t_impact))
+        contact = 0.5 * s.contact_work(s.v, s.impulses_of(s.r_impact, s.r_t_impact))
         reactions = -0.5 * float(pushed @ s.v[s.system.prescribed.dofs])
         self.contact += contact
         self.external += reactions

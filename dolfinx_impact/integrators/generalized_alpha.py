@@ -158,8 +158,7 @@ class GeneralizedAlpha(OneStepMethod):
         self.w[:] = 0.0
         if self.contact is not None and self.system.comm.allreduce(bool(np.any(self.r))):
             self._f[:] = 0.0
-            friction = self.r_t if self.r_t.ndim == 2 else None
-            self.contact.L.add_impulses(self.r, friction, None, self._f)
+            self.impulses.add_to(self._f)
             self._mass_solver.solve(self._f, self.w)
         self.direct_velocity = self.direct * self.w
 

@@ -116,5 +116,6 @@ class CDLagrangeImplicit(CentralDifferences):
         self.v -= self._change
         if self.contact is not None:
             response = FactorisedDelassus(self.contact, solver, system.size, symmetric=False)
-            self.r[:] = self.enforcement.impulses(self, response)
-            response.apply_impulse(self.r, self.v)
+            impulses = self.enforcement.impulses(self, response)
+            self.take(impulses)
+            response.apply(impulses, self.v)

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import projected_iteration
-from ..algebra.operators import SparseRows
+from ..algebra.operators import SparseRows, of_points
 from ..algebra.projected_iteration import AdmissibleImpulses
+from ..contact.state import ContactState, Impulses
 from .base import Integrator
 from .delassus_iterated import movable
 
@@ -67,7 +68,7 @@ class LastingContact:
         self._system, self._contact = integrator.system, integrator.contact
         rows = self._contact.L
         self._rough, self._work = self._contact.friction > 0, np.zeros(integrator.system.size)
-        if rows.iterated:
+        if not isinstance(rows, SparseRows):
             return
         self._groups = rows.groups()
         m = self._system.inverse_mass[rows.dofs]
@@ -79,52 +80,57 @@ class LastingContact:
         #: Points whose normal and tangential accelerations follow from their own forces alone.
         self._single = alone & (even if self._rough else True)
 
-    def add_forces(self, r: FloatArray, r_t: FloatArray, t: float, step: float, f: FloatArray) -> None:
+    def add_forces(self, impulses: Impulses, t: float, step: float, f: FloatArray) -> None:
         """Add ``L^T lam + W^T lam_T`` to the smooth forces. Collective.
 
         Args:
-            r, r_t: Normal and tangential impulses that have just been found, with the present L [N s].
+            impulses: Those that have just been found.
             t: Time [s].
             step: Distance of the times from which the obstacle's acceleration is found [s].
             f: Smooth forces at ``t``, shape (size,) [N]; updated.
         """
-        contact, rows = self._contact, self._contact.L
-        acting = (r > 0.0) | contact.bilateral
+        contact, state, rows = self._contact, impulses.state, impulses.state.L
+        acting = (impulses.r > 0.0) | state.bilateral
         together = rows.iterated or contact.moving
         if not (contact.comm.allreduce(bool(acting.any())) if together else acting.any()):
             return
-        follow = contact.surface_acceleration(t, step)
-        slides, along = self._sliding(r, r_t)
-        if rows.iterated:
-            self._iterate(acting, follow, slides, along, f)
+        follow = state.surface_acceleration(t, step)
+        slides, along = self._sliding(impulses)
+        if not isinstance(rows, SparseRows):
+            self._iterate(state, acting, follow, slides, along, f)
             return
         which = np.flatnonzero(acting)
         a = self._system.inverse_mass[rows.dofs[which]] * f[rows.dofs[which]] - follow[which]
         single = self._single[which]
-        self._hold_single(which[single], a[single], slides, along, f)
+        self._hold_single(rows, which[single], a[single], slides, along, f)
         coupled, labels = which[~single], self._groups[which[~single]]
         for label in np.unique(labels):
             mine = labels == label
-            self._hold_group(coupled[mine], a[~single][mine], slides, along, f)
+            self._hold_group(state, coupled[mine], a[~single][mine], slides, along, f)
 
-    def _sliding(self, r: FloatArray, r_t: FloatArray) -> tuple[BoolArray, FloatArray]:
+    def _sliding(self, impulses: Impulses) -> tuple[BoolArray, FloatArray]:
         """Mask of the points that slide, and ``mu r_T / |r_T|`` of each point, shape (p, k)."""
-        if not self._rough:
+        r, r_t, mu = impulses.r, impulses.r_t, impulses.state.frictions
+        if r_t is None:
             return np.zeros(r.size, dtype=bool), np.zeros((r.size, 0))
         size = np.linalg.norm(r_t[:, : self._contact.directions], axis=1)
-        mu = self._contact.frictions
         slides = size >= _SLIDES * mu * np.abs(r)
         scale = np.divide(mu, size, out=np.zeros(r.size), where=slides & (size > 0.0))
         return slides, scale[:, None] * r_t
 
     def _hold_single(
-        self, which: IntArray, a: FloatArray, slides: BoolArray, along: FloatArray, f: FloatArray
+        self,
+        rows: SparseRows,
+        which: IntArray,
+        a: FloatArray,
+        slides: BoolArray,
+        along: FloatArray,
+        f: FloatArray,
     ) -> None:
         """Add the forces of points that have dofs of their own."""
         if not which.size:
             return
-        rows, n = self._contact.L, self._contact.L.weights[which]
-        dofs = rows.dofs[which]
+        n, dofs = rows.weights[which], rows.dofs[which]
         inverse = self._system.inverse_mass[dofs]
         normal = np.einsum("pk,pk->p", n, a)
         lam = -normal / np.einsum("pk,pk,pk->p", n, n, inverse)
@@ -136,31 +142,43 @@ class LastingContact:
         np.add.at(f, dofs, forces)  # contacts of a list may have rows padded with a dof twice
 
     def _hold_group(
-        self, which: IntArray, a: FloatArray, slides: BoolArray, along: FloatArray, f: FloatArray
+        self,
+        state: ContactState,
+        which: IntArray,
+        a: FloatArray,
+        slides: BoolArray,
+        along: FloatArray,
+        f: FloatArray,
     ) -> None:
         """Add the forces of points that are coupled, by a dense problem."""
-        contact, rows = self._contact, self._contact.L
-        bases = contact.local_bases()[which] if self._rough else rows.weights[which, None, :]
+        rows = of_points(state.L)
+        bases = state.bases[which] if self._rough else rows.weights[which, None, :]
         d, dofs = bases.shape[1], rows.dofs[which]
         b = np.einsum("pdk,pk->pd", bases, a)
         operator = SparseRows(np.repeat(dofs, d, axis=0), bases.reshape(which.size * d, -1), which)
         H = operator.product(self._system.inverse_mass, np.arange(operator.count))
         H = np.diag(H) if H.ndim == 1 else H
         # Tangents are orthonormal in the directions of space.
-        space = contact.directions
+        space = self._contact.directions
         friction = np.einsum("pdk,pk->pd", bases[:, 1:, :space], along[which][:, :space]) if d > 1 else None
         forces = hold(H, b, slides[which], friction)
         np.add.at(f, dofs, np.einsum("pd,pdk->pk", forces, bases))
 
     def _iterate(
-        self, acting: BoolArray, follow: FloatArray, slides: BoolArray, along: FloatArray, f: FloatArray
+        self,
+        state: ContactState,
+        acting: BoolArray,
+        follow: FloatArray,
+        slides: BoolArray,
+        along: FloatArray,
+        f: FloatArray,
     ) -> None:
         """Add the forces of points that are coupled over ranks and bodies, without forming H. Collective."""
-        contact, L, inverse = self._contact, self._contact.L, self._system.inverse_mass
+        contact, L, inverse = self._contact, state.L, self._system.inverse_mass
         diagonal, n = L.diagonal(inverse), self._system.owned
         active = movable(acting, diagonal, contact.comm)
         scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(acting.size), where=active)[:, None]
-        tangents = contact.local_bases()[:, 1:] if self._rough else np.zeros((acting.size, 0, 0))
+        tangents = state.bases[:, 1:] if self._rough else np.zeros((acting.size, 0, 0))
 
         def components(normal: FloatArray, vectors: FloatArray) -> FloatArray:
             parts = [normal[:, None]]
@@ -180,10 +198,10 @@ class LastingContact:
         a[:n] = inverse * f[:n]
         normal, vectors = (np.array(x) for x in L.velocities(a))
         if contact.moving:
-            normal -= np.einsum("pk,pk->p", contact.local_bases()[:, 0], follow)
+            normal -= np.einsum("pk,pk->p", state.bases[:, 0], follow)
             vectors -= follow
         friction = np.einsum("pdk,pk->pd", tangents, along) if self._rough else along
-        cone = SlidingCone(active, contact.bilateral, contact.frictions, slides & active, friction)
+        cone = SlidingCone(active, state.bilateral, state.frictions, slides & active, friction)
         c = components(normal, vectors)
         x, _ = projected_iteration.solve(product, c, cone, np.zeros_like(c), contact.comm)
         L.add_impulses(scale[:, 0] * x[:, 0], vectors_of(scale * x), None, f)

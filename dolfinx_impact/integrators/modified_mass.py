@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, Int64Array, IntArray
-from ..algebra.operators import SparseRows
+from ..algebra.operators import SparseRows, of_points
 from ..contact.base import Contact
 from ..systems.system import System
 from .requirements import refuse_drift_correction, refuse_surfaces
@@ -125,8 +125,9 @@ class ModifiedMass(OtherMass):
 
     def __init__(self, system: System, contact: Contact | None) -> None:
         contact = self._checked(system, contact)
-        along = np.abs(contact.L.weights) > _NEGLIGIBLE
-        dofs = np.take_along_axis(contact.L.dofs, np.argmax(along, axis=1)[:, None], axis=1)[:, 0]
+        rows = of_points(contact.L)
+        along = np.abs(rows.weights) > _NEGLIGIBLE
+        dofs = np.take_along_axis(rows.dofs, np.argmax(along, axis=1)[:, None], axis=1)[:, 0]
         mass = system.mass.copy()
         mass[dofs] = 0.0
         super().__init__(system, contact, dofs, mass)
@@ -142,9 +143,9 @@ class ModifiedMass(OtherMass):
         if contact is None:
             raise ValueError("the modified mass is that of contact nodes, but there is no contact")
         refuse_surfaces(contact, "the modified mass")
-        rows = contact.L
-        bad = not contact.constant or not system.steady or rows.collective
-        bad |= bool(np.any((np.abs(rows.weights) > _NEGLIGIBLE).sum(axis=1) != 1))
+        bad = not contact.constant or not system.steady or contact.L.collective
+        if not bad:
+            bad = bool(np.any((np.abs(of_points(contact.L).weights) > _NEGLIGIBLE).sum(axis=1) != 1))
         if contact.comm.allreduce(bad):
             raise ValueError(
                 "the modified mass takes linear systems and flat obstacles across a coordinate direction"
@@ -230,7 +231,7 @@ class SingularMass(OtherMass):
     @staticmethod
     def _dofs_of_nodes(system: System, contact: Contact) -> IntArray:
         """All dofs of the nodes of the points, sorted; of point masses those of the points themselves."""
-        dofs, block = contact.L.dofs.ravel(), getattr(system, "block", 1)
+        dofs, block = of_points(contact.L).dofs.ravel(), getattr(system, "block", 1)
         nodes = np.unique(dofs // block)
         return (nodes[:, None] * block + np.arange(block)).ravel()
 

@@ -122,7 +122,7 @@ class Newmark(Integrator):
         self._solver.solve(self._f, self.a)
         self.u += beta * h**2 * self.a
         if self.contact is not None:
-            self.r[:] = self.enforcement.impulses(self, self._response)
+            self.take(self.enforcement.impulses(self, self._response))
             self._react()
         self.v += gamma * h * self.a
         if self.reset and self.contact is not None:
@@ -140,12 +140,12 @@ class Newmark(Integrator):
         """Add the impulse to u' and a', and to v' where the reaction has its own acceleration."""
         h = self.dt
         moved, pushed = np.zeros_like(self.a), np.zeros_like(self.a)
-        self._response.apply_impulse(self.r, moved)
+        self._response.apply(self.impulses, moved)
         if not self.dissipative:
             self.a += moved / h
             self.u += self.beta * h * moved
             return
-        self._free.apply_impulse(self.r, pushed)
+        self._free.apply(self.impulses, pushed)
         self.u += h / 2 * moved
         self.a += (moved - pushed) / (2 * self.beta * h)
         self.v += pushed
@@ -153,14 +153,16 @@ class Newmark(Integrator):
     def _project(self) -> None:
         """The predictor moved to the nearest admissible position, (61)-(62)."""
         assert self.contact is not None
-        gap = self.contact.evaluate(self.u, self.t)
-        length = self._projection.solve(np.ones(gap.size, dtype=bool), gap)
-        self._projection.apply_impulse(length, self.u)
+        state = self.contact.at(self.u, None, self.t, every=True)
+        every = np.ones(state.gap.size, dtype=bool)
+        lengths = self._projection.solve(state, state.gap, self.v, self.t, closed=every)
+        self._projection.apply(lengths, self.u)
 
     def _reset_normal_motion(self) -> None:
         """Set normal velocity and acceleration of points with an impulse to zero, 4.3."""
         assert self.contact is not None
-        rows = self.contact.L
+        assert self.contact_state is not None
+        rows = self.contact_state.L
         momenta = rows.diagonal(self.system.mass) * np.abs(rows(self.v_before))
         self._largest = max(self._largest, parallel.largest(self.system.comm, momenta))
         acting = self.r > self._NEGLIGIBLE * self._largest

@@ -12,6 +12,7 @@ from .._types import FloatArray, Int32Array
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.contact_set import Contacts
+from ..contact.state import Impulses
 from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
@@ -114,7 +115,7 @@ class NohBathe(Integrator):
         self.f, self.f_position, self.v_force = np.zeros(size), np.zeros(size), np.zeros(size)
         self.v_start = np.zeros(size)
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
-        self.substep_states = tuple(Substep(system, self.r, self.r_t) for _ in range(2))
+        self.substep_states = tuple(Substep(self) for _ in range(2))
         self._reactions = np.zeros(system.prescribed.dofs.size)
         if self.contact is not None and not self.contact.constant:
             self.nodal_impulses = np.zeros(self.contact.loaded.dofs.shape)
@@ -187,25 +188,23 @@ class NohBathe(Integrator):
         self.system.force(self.t, self.u, self.v_force, self.f)
         if self.contact is not None:
             self._press(start)
-        self._hold(start.r, start.r_t, self.t, self.f, self.f_position)
+        self._hold(start, self.t, self.f, self.f_position)
 
     def _impact_at_start(self, start: Substep) -> None:
         """``v_0+ = v_0 + M^-1 L^T r`` where closed points approach: Newton's law with v_0."""
-        start.r[:] = self.enforcement.impact(start, self._response)
-        self._apply_impulses(start)
+        self._apply_impulses(start, self.enforcement.impact(start, self._response))
         self.r_start[:], self.r_t_start[:] = start.r, start.r_t
         self.r[:], self.r_t[:] = start.r, start.r_t
         self._reactions[:] = -start.moved / self.dt
         self._note_impulses(start, first=True)
-        self.contact.keep()  # type: ignore[union-attr]
+        self.contact.accept(self.contact_state)  # type: ignore[union-attr]
 
     def _press(self, start: Substep) -> None:
         """Impulses that would hold the points on which forces press in the first substep; they do not act."""
         n = self.system.owned
         start.v_before[:] = start.v
         start.v[:n] = formulas.kicked(self.v[:n], PART * self.dt * self._inverse, self.f[:n])
-        start.r[:] = self.enforcement.impulses(start, self._response, first=True)
-        self._apply_impulses(start)
+        self._apply_impulses(start, self.enforcement.impulses(start, self._response, first=True))
 
     def advance(self) -> None:
         """Both substeps; the impulses of each act at its end."""
@@ -217,11 +216,11 @@ class NohBathe(Integrator):
         half = 0.5 * first.dt
         self._finish(first, (half, self.f), (half, first.f))
         if self.contact is not None:
-            self.contact.keep()
+            self.contact.accept(self.contact_state)
         for history in self._histories:
             history.keep()
         second.v_before[:] = first.v
-        self._hold(first.r, first.r_t, first.t, first.f, self.f_position)
+        self._hold(first, first.t, first.f, self.f_position)
         self._move(second, first.u, self.f_position)
         weights = (second.dt * q for q in (Q0, 0.5 + Q1, Q2))
         self._finish(second, *zip(weights, (self.f, first.f, second.f)))
@@ -230,7 +229,7 @@ class NohBathe(Integrator):
         np.add(first.r_t, second.r_t, out=self.r_t)
         np.add(self.missing(first), self.missing(second), out=self._reactions)
         self._reactions /= h
-        self._hold(second.r, second.r_t, end, self.f, self.f_position)
+        self._hold(second, end, self.f, self.f_position)
 
     def _move(self, s: Substep, u: FloatArray, f_position: FloatArray) -> None:
         """Displacements at the end of a substep from those at its beginning, and the forces there."""
@@ -256,17 +255,17 @@ class NohBathe(Integrator):
         if moved.any:
             s.v[moved.dofs] = s.v_force[moved.dofs]
         if self.contact is not None:
-            s.r[:] = self.enforcement.impulses(s, self._response)
-            self._apply_impulses(s)
+            self._apply_impulses(s, self.enforcement.impulses(s, self._response))
             mean = formulas.mean_velocity(s.v_before, s.v)
-            s.contact_work = self.contact_work(mean, s.r, s.r_t)
+            s.contact_work = self.contact_work(mean, self.impulses_of(s.r, s.r_t))
             self._note_impulses(s, first=s is self.substep_states[0])
 
-    def _apply_impulses(self, s: Substep) -> None:
-        self._response.apply_impulse(s.r, s.v)
-        if s.r_t.ndim == 2:
-            s.r_t[:] = self._response.apply_friction(s.r, s.v, s.t)
-        s.moved[:] = self.moved_impulses(s.r, s.r_t)
+    def _apply_impulses(self, s: Substep, impulses: Impulses) -> None:
+        self.contact_state, s.r[:] = impulses.state, impulses.r
+        if impulses.r_t is not None:
+            s.r_t[:] = impulses.r_t
+        self._response.apply(impulses, s.v)
+        s.moved[:] = self.moved_impulses(impulses)
 
     def _note_impulses(self, s: Substep, *, first: bool) -> None:
         """Add those of a substep to the nodal impulses of the step, with the L of the substep. Collective."""
@@ -275,7 +274,8 @@ class NohBathe(Integrator):
             if first:
                 nodal[:] = 0.0
             if contact.L.collective or s.r.any():
-                contact.add_nodal_impulses(s.r, np.zeros(0) if contact.loaded is contact.L else s.r_t, nodal)
+                impulses = self.impulses_of(s.r, np.zeros(0) if contact.loaded is contact.L else s.r_t)
+                contact.add_nodal_impulses(impulses, nodal)
 
     def missing(self, s: Substep) -> FloatArray:
         """Impulses ``m (v - v_before) - J - L^T r`` of a substep that prescribed motions need, (k,) [N s]."""
@@ -287,11 +287,12 @@ class NohBathe(Integrator):
         """See :meth:`.Integrator.reactions`: means over the last step; at the start those of an impact."""
         return self._reactions.copy()
 
-    def _hold(self, r: FloatArray, r_t: FloatArray, t: float, f: FloatArray, out: FloatArray) -> None:
-        """Forces of a~ from the smooth ones and the impulses that have just been found."""
+    def _hold(self, s: Substep, t: float, f: FloatArray, out: FloatArray) -> None:
+        """Forces of a~ from the smooth ones and the impulses of a substep, which has just been made."""
         out[:] = f
         if self.contact is not None:
-            self._lasting.add_forces(r, r_t, t, _ACCELERATION_STEP * self.dt, out)
+            impulses = self.impulses_of(s.r, s.r_t)
+            self._lasting.add_forces(impulses, t, _ACCELERATION_STEP * self.dt, out)
 
     def _prescribed_velocity(self, t: float) -> FloatArray:
         """Velocities of the dofs with prescribed motion at ``t``, shape (k,) [m/s]."""

@@ -38,8 +38,8 @@ class NohBatheBalance(EnergyBalance):
         self._energies(self._parts[0])
         if s.n == 0 and s.contact is not None:
             mean, moved = 0.5 * (s.v_start + s.v), s.system.prescribed.dofs
-            self._started = s.contact_work(mean, s.r_start, s.r_t_start)
-            self._borne = -float(s.moved_impulses(s.r_start, s.r_t_start) @ mean[moved])
+            self._started = s.contact_work(mean, s.impulses_of(s.r_start, s.r_t_start))
+            self._borne = -float(s.moved_impulses(s.impulses_of(s.r_start, s.r_t_start)) @ mean[moved])
 
     def step(self) -> None:
         """Works of both substeps."""

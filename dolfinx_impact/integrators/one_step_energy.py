@@ -199,6 +199,6 @@ class NewmarkBalance(OneStepBalance):
         if s.contact is None:
             return 0.0
         r = s.r if s.dissipative else 0.5 * (self._r + s.r)
-        work: float = float(r @ s.contact.L(s.u - s.u_before)) / s.dt
+        work: float = float(r @ s.contact_state.L(s.u - s.u_before)) / s.dt
         self._r[:] = s.r
         return work

@@ -14,6 +14,7 @@ from .. import arguments
 from .._types import FloatArray
 from ..algebra import complementarity
 from ..contact.contact_set import Contacts, as_contact
+from ..contact.state import Impulses
 from .contact_laws import FreeEnd
 from .delassus import DelassusOperator
 from .requirements import refuse_restitution_and_friction, refuse_surfaces
@@ -51,14 +52,12 @@ class ExplicitPenalty(Penalty):
 
     of_forces = True
 
-    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> FloatArray:
+    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> Impulses:
         """See :class:`~.contact_laws.Enforcement`."""
-        if self.contact is None:
-            return np.zeros(0)
+        assert self.contact is not None
         t, u = s.contact_point()
-        gap = self.contact.evaluate(u, t)  # (85)
-        impulses: FloatArray = s.dt / self.eps * np.maximum(-gap, 0.0)
-        return impulses
+        state = self.contact.at(u, None, t, every=True)  # (85)
+        return Impulses(state, s.dt / self.eps * np.maximum(-state.gap, 0.0))
 
 
 class ImplicitPenalty(Penalty):
@@ -68,11 +67,10 @@ class ImplicitPenalty(Penalty):
     g_free / s >= 0`` with the sensitivity s [s] of the gap to the velocity ``H r``.
     """
 
-    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> FloatArray:
+    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> Impulses:
         """See :class:`~.contact_laws.Enforcement`."""
-        if self.contact is None:
-            return np.zeros(0)
-        self.contact.evaluate(s.end_position(), s.t)
+        assert self.contact is not None
+        state = self.contact.at(s.end_position(), None, s.t, every=True)
         free, sensitivity = s.constrained(0.0)
         gap = self.contact.gap(free, s.t)
         regularisation = self.eps / (s.dt * sensitivity)  # r = h R(g'), (77)
@@ -80,8 +78,8 @@ class ImplicitPenalty(Penalty):
         def law(H: FloatArray, b: FloatArray) -> FloatArray:
             return complementarity.solve(H + regularisation * np.eye(len(H)), b)
 
-        impulses: FloatArray = response.solve_by(law, np.ones(gap.size, dtype=bool), gap / sensitivity)
-        return impulses
+        every = np.ones(gap.size, dtype=bool)
+        return Impulses(state, response.solve_by(law, state, every, gap / sensitivity))
 
 
 class EnergyConservingPenalty(Penalty):
@@ -90,11 +88,11 @@ class EnergyConservingPenalty(Penalty):
     The work of the contact forces in a step is minus the change of the penalty energy V: energy is conserved.
     """
 
-    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> FloatArray:
+    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> Impulses:
         """See :class:`~.contact_laws.Enforcement`."""
         contact, h, eps = self.contact, s.dt, self.eps
-        if contact is None:
-            return np.zeros(0)
+        assert contact is not None
+        state = contact.at(s.end_position(), None, s.t, every=True)
         before = contact.gap(s.u_before, s.t - h)  # type: ignore[attr-defined]
         free, sensitivity = s.constrained(0.0)
 
@@ -102,8 +100,7 @@ class EnergyConservingPenalty(Penalty):
             return h * _mean_forces(sensitivity * h * H, free, before, eps)
 
         all_points = np.ones(before.size, dtype=bool)
-        impulses: FloatArray = response.solve_by(law, all_points, contact.gap(free, s.t), before)
-        return impulses
+        return Impulses(state, response.solve_by(law, state, all_points, contact.gap(free, s.t), before))
 
 
 def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float) -> FloatArray:

@@ -12,6 +12,7 @@ from .. import arguments
 from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
+from ..contact.state import Impulses
 from ..systems.system import System
 from .base import UnstableTimeStep
 from .central_differences import CentralDifferences
@@ -34,10 +35,10 @@ class StaticLevel:
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
 
-    def impulses(self, s: Any, response: Any, *, first: bool = False) -> FloatArray:
+    def impulses(self, s: Any, response: Any, *, first: bool = False) -> Impulses:
         """``h lam`` with the forces lam of the contact at ``t``; see :class:`~.contact_laws.Enforcement`."""
-        impulses: FloatArray = s.dt * s.system.layer.forces
-        return impulses
+        forces: Impulses = s.system.layer.present_forces()
+        return Impulses(forces.state, s.dt * forces.r, None if forces.r_t is None else s.dt * forces.r_t)
 
 
 class RoughVelocities:
@@ -143,8 +144,7 @@ class StaticContact(CentralDifferences):
 
     def _resolve_contact(self, response: Any, first: bool = False) -> None:
         """Take the impulses of the equilibrium, and the velocities of its dofs."""
-        self.r[:] = self.enforcement.impulses(self, response, first=first)
-        self.r_t[:] = self.dt * self.system.layer.r_t
+        self.take(self.enforcement.impulses(self, response, first=first))
         if not first and self.system.has_damping:
             self.v_force = self.v_before.copy()
         self._set_velocity()

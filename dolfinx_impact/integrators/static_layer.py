@@ -9,7 +9,9 @@ import numpy as np
 from .. import parallel
 from .._types import BoolArray, FloatArray, IntArray
 from ..algebra.complementarity import NotConverged
+from ..algebra.operators import of_points
 from ..contact.base import Contact
+from ..contact.state import ContactState, Impulses
 from ..systems.layer import LayerStiffness
 from ..systems.system import System
 from .delassus import FrictionalDelassus, factorised_delassus
@@ -44,6 +46,7 @@ class StaticLayer:
     Attributes:
         forces: Contact forces lam, shape (points of this rank,) [N].
         r_t: Tangential forces lam_T on the body, shape (p, k) [N]; without friction shape (0,).
+        state: The contact in the last :meth:`settle`, or None.
         iterations: Evaluations of the forces in the last :meth:`settle`.
 
     Raises:
@@ -56,6 +59,8 @@ class StaticLayer:
         rough = contact is not None and contact.friction > 0
         self.forces, self.iterations = np.zeros(count), 0
         self.r_t = np.zeros((count, contact.L.components) if contact is not None and rough else 0)
+        self.state: ContactState | None = None
+        self._last: Impulses | None = None
         self._x, self._moved = np.zeros(system.size), np.zeros(system.size)
         self._solver: LayerStiffness | None = None
         if contact is not None:
@@ -145,9 +150,13 @@ class StaticLayer:
 
     def nodal_forces(self, out: FloatArray) -> None:
         """Add ``L^T lam + W^T lam_T`` of the last :meth:`settle`, shape (size,) [N]. Collective."""
-        if self.contact is not None:
-            tangential = self.r_t if self.r_t.ndim == 2 else None
-            self.contact.L.add_impulses(self.forces, tangential, None, out)
+        if self.state is not None:
+            self.present_forces().add_to(out)
+
+    def present_forces(self) -> Impulses:
+        """Lam and lam_T [N] in the state of the last :meth:`settle`."""
+        assert self.state is not None
+        return Impulses(self.state, self.forces, self.r_t if self.state.contact.friction > 0 else None)
 
     def _update_tangent(self, t: float, u: FloatArray, v: FloatArray, last: float, smallest: float) -> None:
         """Factorise K_cc at the first step, and of nonlinear systems where corrections decrease slowly."""
@@ -166,32 +175,34 @@ class StaticLayer:
         assert contact is not None and self._solver is not None
         self._solver.solve(f, self._x)
         moved[c] = (u[c] - before) / h
-        gap = contact.evaluate_along(u, moved, t)
+        self.state = state = contact.at(u, moved, t, every=True)
         moved[c] += self._x[c] / h
         time = t if first else t - 0.5 * h
-        if contact.moving and first and self.r_t.ndim == 2:
-            moved[contact.L.dofs] += contact.surface_velocity(time)
+        carried = contact.moving and first and contact.friction > 0
+        if carried:
+            moved[of_points(state.L).dofs] += state.surface_velocity(time)
         # The law at velocity level with H = L K_cc^-1 L^T, forces over h in the place of impulses.
-        z = self._solve_contact(gap / h + contact.L(self._x) / h, moved, time)
-        if contact.moving and first and self.r_t.ndim == 2:
-            moved[contact.L.dofs] = 0.0
-        self.forces[:] = h * z
-        self.r_t *= h
+        z = self._solve_contact(state, state.gap / h + state.L(self._x) / h, moved, time)
+        if carried:
+            moved[of_points(state.L).dofs] = 0.0
+        self.forces[:] = h * z.r
+        if z.r_t is not None:
+            self.r_t[:] = h * z.r_t
         change = np.zeros_like(u)
-        self._response.apply_impulse(self.forces, change)
+        self._response.apply(self.present_forces(), change)
         self._x += change
 
-    def _solve_contact(self, b: FloatArray, v: FloatArray, t: float) -> FloatArray:
-        """Forces over h, shape (p,) [N/s]; points join the problem when they would penetrate. Collective."""
-        contact = self.contact
-        assert contact is not None
+    def _solve_contact(self, state: ContactState, b: FloatArray, v: FloatArray, t: float) -> Impulses:
+        """Forces over h [N/s]; points join the problem when they would penetrate. Collective."""
         closed: BoolArray = (b <= 0.0) | (self.forces > 0.0)
+        if self._last is None:
+            self._last = Impulses(state, np.zeros_like(self.forces), np.zeros_like(self.r_t))
         while True:
-            z = self._response.solve(closed, b, v, t)
+            z = self._last = self._response.solve(state, b, v, t, closed=closed, last=self._last)
             change = np.zeros_like(v)
-            self._response.apply_impulse(z, change)
-            opened = (b + contact.L(change) < 0.0) & ~closed
-            if not contact.comm.allreduce(bool(opened.any())):
+            self._response.apply(z, change)
+            opened = (b + state.L(change) < 0.0) & ~closed
+            if not state.contact.comm.allreduce(bool(opened.any())):
                 return z
             closed |= opened
 

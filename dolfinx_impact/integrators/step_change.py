@@ -62,5 +62,4 @@ def _resolve(s: Any, last: tuple[FloatArray, FloatArray], h: float) -> None:
         setattr(s, f"{name}_change", added)
         setattr(s, f"{name}_impact", before - lasting)
         now[...] = dt / h * lasting
-    friction = -0.5 * s.r_t if s.r_t.ndim == 2 else None
-    s.contact.L.add_impulses(-0.5 * s.r, friction, s.system.inverse_mass, s.v_start)
+    s.impulses_of(-0.5 * s.r, -0.5 * s.r_t).add_to(s.v_start, s.system.inverse_mass)

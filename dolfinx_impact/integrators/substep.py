@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import FloatArray
-from ..systems.system import System
+from ..contact.state import ContactState, Impulses
+from .base import Integrator
 
 
 class Substep:
@@ -24,11 +25,23 @@ class Substep:
         contact_work: Their work ``r.L (v_before + v)/2``, this rank's share [J].
     """
 
-    def __init__(self, system: System, r: FloatArray, r_t: FloatArray) -> None:
+    def __init__(self, scheme: Integrator) -> None:
+        self._scheme, system = scheme, scheme.system
         self.dt = self.t = self.contact_work = 0.0
         self.u, self.v, self.v_before, self.f, self.v_force = (np.zeros(system.size) for _ in range(5))
         self.impulse, self.moved = np.zeros(system.owned), np.zeros(system.prescribed.dofs.size)
-        self.r, self.r_t = np.zeros_like(r), np.zeros_like(r_t)
+        self.r, self.r_t = np.zeros_like(scheme.r), np.zeros_like(scheme.r_t)
+
+    @property
+    def contact_state(self) -> ContactState | None:
+        """The contact at the end of the substep before."""
+        state: ContactState | None = self._scheme.contact_state
+        return state
+
+    @property
+    def impulses(self) -> Impulses:
+        """Impulses of the step before."""
+        return self._scheme.impulses
 
     @property
     def v_time(self) -> float:

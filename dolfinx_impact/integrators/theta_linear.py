@@ -87,8 +87,9 @@ class FactorisedThetaStep:
         self._solver.solve(self._f, self._dv)
         s.v += self._dv
         if s.contact is not None:
-            s.r[:] = s.enforcement.impulses(s, self._response)
-            self._response.apply_impulse(s.r, s.v)
+            impulses = s.enforcement.impulses(s, self._response)
+            s.take(impulses)
+            self._response.apply(impulses, s.v)
             s.take_impulses()
 
     def update(self) -> None:

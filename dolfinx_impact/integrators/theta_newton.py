@@ -151,7 +151,7 @@ class NewtonThetaStep:
     def reactions(self) -> FloatArray:
         """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
         s = self._scheme
-        reactions: FloatArray = self._reactions - s.moved_impulses(s.r, s.r_t) / s.dt
+        reactions: FloatArray = self._reactions - s.moved_impulses(s.impulses) / s.dt
         return reactions
 
     def _solve_linearised(self) -> None:
@@ -165,8 +165,9 @@ class NewtonThetaStep:
             s.v -= s.direct_velocity
             if self._response is not None:
                 self._response.forget()
-                s.r[:] = s.enforcement.impulses(s, self._response)
-                self._response.apply_impulse(s.r, s.v)
+                impulses = s.enforcement.impulses(s, self._response)
+                s.take(impulses)
+                self._response.apply(impulses, s.v)
                 s.take_impulses()
             self._add_direct(s.direct)
         except (LinearSolverFailed, complementarity.NotConverged) as error:
@@ -185,16 +186,15 @@ class NewtonThetaStep:
         s = self._scheme
         self._x[:] = 0.0
         if s.contact is not None and s.coupled:
-            s.contact.L.add_impulses(s.r, s.r_t if s.r_t.ndim == 2 else None, None, self._x)
+            s.impulses.add_to(self._x)
         return self._x
 
     def _add_decoupled_impulse(self) -> None:
         """``v += M^-1 L^T r`` with the impulses of the velocity without contact, H = L M^-1 L^T."""
         s, response = self._scheme, lumped_delassus(self._scheme)
-        s.r[:] = s.enforcement.impulses(s, response)
-        response.apply_impulse(s.r, s.v)
-        if s.r_t.ndim == 2:
-            s.r_t[:] = response.apply_friction(s.r, s.v, s.v_time)
+        impulses = s.enforcement.impulses(s, response)
+        s.take(impulses)
+        response.apply(impulses, s.v)
 
     def _prescribe_motion(self) -> None:
         """Velocities that take moved dofs to their prescribed position at the end of the step."""

@@ -196,5 +196,7 @@ class _StepperAdapter(Integrator):
         self.u[:], self.v[:] = self._inner.u, self._inner.v
         if self.r.size:
             self.r[:] = self._inner.r
+        if self.contact is not None:
+            self.contact_state = self.contact.now(self.t)
         if self.r_t.size and hasattr(self._inner, "r_t"):
             self.r_t[:] = self._inner.r_t

@@ -127,7 +127,7 @@ class ContactForce(Observer):
         add_nodal_impulses(integrator, impulses)
         if integrator.dt != self._dt and hasattr(integrator, "r_change"):
             change: Any = integrator
-            contact.add_nodal_impulses(change.r_change, change.r_t_change, impulses)
+            contact.add_nodal_impulses(change.impulses_of(change.r_change, change.r_t_change), impulses)
         self._dt = integrator.dt
         directions = contact.loaded.dofs.ravel() % self._block
         self._rows[-1][1:] += np.bincount(directions, impulses.ravel(), self._block)

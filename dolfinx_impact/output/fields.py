@@ -13,7 +13,7 @@ from dolfinx import fem
 
 from .. import _compat, parallel
 from .._types import AnyArray, FloatArray
-from ..algebra.operators import SharedSparseRows
+from ..algebra.operators import SharedSparseRows, of_points
 from ..contact.base import Contact
 from ..integrators.base import Integrator
 from ..integrators.contact_impulses import add_nodal_impulses
@@ -397,7 +397,7 @@ class _Samples:
             else:
                 np.add.at(out, self._rows.dofs, self._normal)  # type: ignore[union-attr]
             if self._tangential.size and contact.loaded is contact.L:
-                np.add.at(out, contact.L.dofs, self._tangential)
+                np.add.at(out, of_points(contact.L).dofs, self._tangential)
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
 
     def _pressure(self) -> FloatArray:
@@ -416,7 +416,8 @@ class _Samples:
     def _gap(self) -> FloatArray:
         smallest: FloatArray = np.full(self.nodes, np.nan)
         if self._contact is not None:
-            rows, gap = self._contact.L, self._s.gap()
+            rows: Any = self._contact.L
+            gap = self._s.gap()
             if isinstance(rows, SharedSparseRows):
                 at_rows = parallel.gather_rows(self.comm, gap)[rows.point][:, None]
             elif rows.iterated:

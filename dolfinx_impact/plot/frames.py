@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from .. import parallel
 from .._types import AnyArray, FloatArray, IntArray
+from ..algebra.operators import of_points
 from ..contact.base import Contact
 from ..systems.frame import Frame
 from .drawing import load_pyvista, pyplot, round_down
@@ -81,7 +82,8 @@ class Scene:
         self._lifts = np.zeros_like(self._x)
         for name, each in self.tubes.items():
             self._lifts[self._segments[name], 2] = each.lift
-        pairs = contact.L.dofs[contact.L.sorting(frame.comm)] // frame.block
+        rows = of_points(contact.L)
+        pairs = rows.dofs[rows.sorting(frame.comm)] // frame.block
         self._below, self._above = pairs[:, 0], pairs[:, -1]
         if not np.all(self._below != self._above):
             raise ValueError("a Scene marks pairs of nodes: its contact must be NodePairs of the frame")

@@ -268,7 +268,7 @@ class Looks:
         if contact.moving:
             speeds.append(_obstacle_speed(contact, s.t))
         if self._inside:
-            speeds.append(float(np.max(np.abs(contact.L(s.of_contact(s.v_mean))), initial=0.0)))
+            speeds.append(float(np.max(np.abs(s.contact_state.L(s.of_contact(s.v_mean))), initial=0.0)))
         if self._moved.size:
             speeds.append(float(np.max(np.abs(s.v_mean[self._moved]))))
             speeds.append(float(np.max(np.abs((s.u - self._u)[self._moved]))) / time)

@@ -365,7 +365,9 @@ class Delegating:
         return getattr(self.__dict__["inner"], name)
 
     def impulses(self, s, response, *, first=False):
-        return 0.5 * self.inner.impulses(s, response, first=first)
+        impulses = self.inner.impulses(s, response, first=first)
+        impulses.r[:] *= 0.5
+        return impulses
 
 
 def test_the_compiled_form_of_another_object_is_not_taken():

@@ -443,9 +443,11 @@ def test_springs_of_points_that_a_step_couples_give_back_what_they_took(seed):
     before, free = rng.normal(size=(2, n))
     gaps = iter([before, free])
     law = EnergyConservingPenalty(None, eps)
-    law.contact = SimpleNamespace(gap=lambda u, t: next(gaps))
-    s = SimpleNamespace(dt=h, t=0.0, u_before=None, constrained=lambda e: (None, 1.0))
-    r = law.impulses(s, SimpleNamespace(solve_by=lambda law, which, *values: law(H, *values)))
+    law.contact = SimpleNamespace(gap=lambda u, t: next(gaps), at=lambda u, v, t, every: None)
+    s = SimpleNamespace(
+        dt=h, t=0.0, u_before=None, v=None, end_position=lambda: None, constrained=lambda e: (None, 1.0)
+    )
+    r = law.impulses(s, SimpleNamespace(solve_by=lambda law, state, which, *values: law(H, *values))).r
     after = free + H @ r
     energies = np.minimum([before, after], 0.0) ** 2 / (2 * eps)
     work = r * (after - before) / h

@@ -166,7 +166,7 @@ def test_more_closed_points_than_the_loop_takes(monkeypatch):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_contact_operator_that_is_none_is_told(compiled, monkeypatch):
-    monkeypatch.setattr(FactorisedDelassus, "_delassus", lambda self, which: -np.eye(which.size))
+    monkeypatch.setattr(FactorisedDelassus, "_delassus", lambda self, which, L: -np.eye(which.size))
     with pytest.raises(NotConverged, match="has the diagonal entry -1 1/kg"):
         simulated(points(over(PLANE)), compiled)
 

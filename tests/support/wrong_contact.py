@@ -6,6 +6,7 @@ import functools
 import numpy as np
 
 from dolfinx_impact import AcaryBonnefon
+from dolfinx_impact.contact.state import Impulses
 from dolfinx_impact.integrators import Newmark, PositionLevel, VelocityLevel
 
 from .wrong_schemes import Central
@@ -13,11 +14,19 @@ from .wrong_schemes import Central
 # -- laws
 
 
+def none(contact):
+    """No impulses, wherever the points are."""
+    if contact is None:
+        return Impulses(None, np.zeros(0))
+    state = contact.at(np.zeros(contact.system.size))
+    return Impulses(state, np.zeros(contact.count), np.zeros((contact.count, state.L.components)))
+
+
 class Silent(VelocityLevel):
     """No impulses at all."""
 
     def impulses(self, s, response, *, first=False):
-        return np.zeros(0 if self.contact is None else self.contact.count)
+        return none(self.contact)
 
     def impact(self, s, response):
         return self.impulses(s, response)
@@ -31,7 +40,8 @@ class Scaled(VelocityLevel):
         self.factors = np.asarray(factors)
 
     def impulses(self, s, response, *, first=False):
-        return self.factors * super().impulses(s, response, first=first)
+        impulses = super().impulses(s, response, first=first)
+        return Impulses(impulses.state, self.factors * impulses.r, impulses.r_t)
 
 
 class Milder(Scaled):
@@ -50,7 +60,7 @@ class Prescribed(VelocityLevel):
 
     def impulses(self, s, response, *, first=False):
         touches = self.bar.contact_start <= s.t < self.bar.contact_end
-        return np.full(self.contact.count, self.bar.force * s.dt * touches)
+        return Impulses(s.contact_state, np.full(self.contact.count, self.bar.force * s.dt * touches))
 
 
 class Springs(VelocityLevel):
@@ -61,16 +71,17 @@ class Springs(VelocityLevel):
         self.stiffness, self.length = stiffness, length
 
     def impulses(self, s, response, *, first=False):
-        gap = self.contact.evaluate(s.u, s.t)
-        return s.dt * self.stiffness * np.maximum(self.length - gap, 0.0)
+        state = self.contact.at(s.u, None, s.t, every=True)
+        return Impulses(state, s.dt * self.stiffness * np.maximum(self.length - state.gap, 0.0))
 
 
 class Held(VelocityLevel):
     """Points cannot lift off, wherever they are."""
 
     def impulses(self, s, response, *, first=False):
+        state = s.contact_state
         everywhere = np.ones(self.contact.count, dtype=bool)
-        return -self.contact.L(s.v) / response.delassus(everywhere)
+        return Impulses(state, -state.L(s.v) / response.delassus(state.L, everywhere))
 
 
 class Gluing(VelocityLevel):
@@ -84,36 +95,36 @@ class Gluing(VelocityLevel):
         self.held |= self.contact.closed(self.contact.gap(s.u, s.t))
         s.v[self.contact.L.dofs[self.held, 0]] = 0.0
         # What it presses with counts, not the direction.
-        return np.where(self.held, 1e-300, 0.0)
+        return Impulses(s.contact_state, np.where(self.held, 1e-300, 0.0))
 
 
 class Deepest(VelocityLevel):
     """Acts on the deepest point alone."""
 
     def impulses(self, s, response, *, first=False):
-        r, gap = super().impulses(s, response, first=first), self.contact.gap(s.u, s.t)
-        return np.where(gap == gap.min(), r, 0.0)
+        impulses, gap = super().impulses(s, response, first=first), self.contact.gap(s.u, s.t)
+        return Impulses(impulses.state, np.where(gap == gap.min(), impulses.r, 0.0), impulses.r_t)
 
 
 class Ahead(VelocityLevel):
     """Acts a step before the gap closes."""
 
     def impulses(self, s, response, *, first=False):
-        closed = self.contact.evaluate(s.u + s.dt * s.v, s.t + s.dt) <= 0
-        self.contact.evaluate(s.u, s.t)
-        b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
-        return response.solve(closed, b)
+        closed = self.contact.gap(s.u + s.dt * s.v, s.t + s.dt) <= 0
+        state = self.contact.at(s.u, None, s.t, every=True)
+        b = state.L(s.v) + self.contact.restitution * state.L(s.v_before)
+        return response.solve(state, b, s.v, s.t, closed=closed)
 
 
 class Skewed(VelocityLevel):
     """Impulses in the plane do not point along the normal."""
 
     def impulses(self, s, response, *, first=False):
-        closed = self.contact.closed(self.contact.evaluate(s.u, s.t))
-        weights = self.contact.L.weights
+        state = self.contact.at(s.u, None, s.t, every=True)
+        weights = state.L.weights
         weights[:] = weights @ np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]])
-        b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
-        return response.solve(closed, b)
+        b = state.L(s.v) + self.contact.restitution * state.L(s.v_before)
+        return response.solve(state, b, s.v, s.t)
 
 
 class Searching(VelocityLevel):
@@ -121,8 +132,8 @@ class Searching(VelocityLevel):
 
     def impulses(self, s, response, *, first=False):
         for _ in range(10 if self.contact.friction > 0 else 1):
-            r = super().impulses(s, response, first=first)
-        return r
+            impulses = super().impulses(s, response, first=first)
+        return impulses
 
 
 class Detecting(VelocityLevel):
@@ -131,12 +142,12 @@ class Detecting(VelocityLevel):
     touched = False
 
     def impulses(self, s, response, *, first=False):
-        r, before = super().impulses(s, response, first=first), self.touched
-        self.touched = bool(r.any())
+        impulses, before = super().impulses(s, response, first=first), self.touched
+        self.touched = bool(impulses.r.any())
         for k in range(1, 10) if self.touched and not before else ():
             part = 0.1 * k * s.dt
             self.contact.evaluate(s.u - part * s.v_before, s.t - part)
-        return r
+        return impulses
 
 
 # -- CD-Lagrange with these

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from ... import _compat, parallel
 from ..._types import FloatArray, Int64Array, IntArray
-from ...algebra.operators import ascending, coordinate_order
+from ...algebra.contact_operator import ascending
+from ...algebra.operators import coordinate_order
 from ...systems.continuum import Continuum
 from .facet_shape import FacetShape
 

@@ -18,6 +18,7 @@ from ...systems.outer_facets import collect_facets
 from ..base import Contact
 from ..compiled import CompiledContact, Surface
 from ..pressure import PointFacets, quotient
+from ..state import ContactState, Impulses
 from .assembly import Assembly
 from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
@@ -213,11 +214,11 @@ class SurfaceContact(Contact):
                 stacklevel=4,
             )
 
-    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
+    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`; on both sides. Collective."""
         at = self.loaded.dofs
         self._impulses[at] = 0.0
-        self.L.add_impulses(r, r_t if r_t.ndim == 2 else None, None, self._impulses)
+        impulses.add_to(self._impulses)
         out += self._impulses[at]
 
     # -- gaps and rows
@@ -286,9 +287,9 @@ class SurfaceContact(Contact):
             self._set_rows(self.closed(self.gap(u, t)))
             self._passing.accept_step(t)
 
-    def keep(self) -> None:
-        """See :meth:`.Contact.keep`."""
-        super().keep()
+    def accept(self, state: ContactState | None) -> None:
+        """See :meth:`.Contact.accept`."""
+        super().accept(state)
         if not self.tie:
             self._passing.accept_step(self._evaluated_at)
 

@@ -254,6 +254,7 @@ class HATI(Integrator):
         return {"r": self.contacts.r, "gap": self.contacts.gap, "before": self.contacts.before}
 
     def _collect(self) -> None:
+        self.contact_state = self.fine.contact_state
         self.system.join(self.fine.u, self.coarse.u, self.u)
         self.system.join(self.fine.v_mean, self.coarse.v, self.v)
 
@@ -336,8 +337,8 @@ class FineContact:
         if contact is None:
             return
         self.r[j], self.gap[j] = s.r, s.gap()
-        self.before[j] = contact.L(s.v_before)
+        self.before[j] = s.contact_state.L(s.v_before)
         if self.nodal is not None:
             self.nodal *= j > 0
             own = contact.loaded is contact.L
-            contact.add_nodal_impulses(s.r, np.zeros(0) if own else s.r_t, self.nodal)
+            contact.add_nodal_impulses(s.impulses_of(s.r, np.zeros(0) if own else s.r_t), self.nodal)

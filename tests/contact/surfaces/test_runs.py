@@ -396,7 +396,7 @@ def test_nodal_impulses_are_those_of_both_sides(friction):
     until_contact(s)
     loaded = s.contact.loaded
     nodal = np.zeros(loaded.dofs.shape)
-    s.contact.add_nodal_impulses(s.r, s.r_t, nodal)
+    s.contact.add_nodal_impulses(s.impulses, nodal)
     sums = total(nodal.sum(axis=0))
     assert largest(nodal) > 0
     assert np.abs(sums).max() <= 1e-13 * total(np.abs(nodal).sum())

@@ -52,7 +52,7 @@ FAULTS = {
     ),
     "reactions": Fault(
         "reactions of a tool leave out the contact",
-        (("integrators.central_differences", " - self.moved_impulses(self.r, self.r_t) / self.dt", ""),),
+        (("integrators.central_differences", " - self.moved_impulses(self.impulses) / self.dt", ""),),
         lambda s: s.scheme == "CDLagrange" and s.floor == "tool" and s.friction > 0,
         "works",
     ),
@@ -64,7 +64,7 @@ FAULTS = {
     ),
     "reactions-of-newton": Fault(
         "the same, in implicit schemes",
-        (("integrators.theta_newton", " - s.moved_impulses(s.r, s.r_t) / s.dt", ""),),
+        (("integrators.theta_newton", " - s.moved_impulses(s.impulses) / s.dt", ""),),
         lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0 and s.gdim == 2,
         "works",
     ),

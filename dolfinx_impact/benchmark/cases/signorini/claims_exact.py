@@ -81,7 +81,7 @@ def _bulk_balance(runs: Runs) -> float:
         s.step()
         balance.step()
         moved, kept = s.u - before, balance.kinetic + balance.internal
-        work = float(s.r @ s.contact.L(moved)) / s.dt
+        work = float(s.r @ s.contact_state.L(moved)) / s.dt
         worst = max(worst, abs(kept - had - work - float(moved @ _pull(s, moved)) / 2))
         had, before = kept, s.u.copy()
     return worst / ENERGY

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .... import parallel
+from ....algebra.operators import of_points
 from ....contact.node_pairs import NodePairs
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....systems.solid import Solid
@@ -85,14 +86,14 @@ def _at_rest(p: Values) -> Rest:
         "trolley": parts["trolley"] + parts["wheels"],
     }
     loose = statics.natural_frequencies(body, FREQUENCIES)
-    tied = statics.natural_frequencies(body, FREQUENCIES, statics.MeanGaps(body, p).L)
+    tied = statics.natural_frequencies(body, FREQUENCIES, of_points(statics.MeanGaps(body, p).L))
     return Rest(body.x.copy(), u, -pairs.L(u.ravel()), reactions, masses, loose, tied)
 
 
 def frame_frequencies(p: Values) -> tuple[list[float], list[float]]:
     """Natural frequencies of the frame, with a loose and with a tied trolley [Hz]."""
     body = frame.crane_frame(frame.crane_mesh(trolley=p["trolley"]))
-    rows = (None, frame.wheels(body, gap0=0.0).L)
+    rows = (None, of_points(frame.wheels(body, gap0=0.0).L))
     loose, tied = (statics.natural_frequencies(body, FREQUENCIES, held) for held in rows)
     return loose, tied
 

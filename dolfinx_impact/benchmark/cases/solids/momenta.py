@@ -75,11 +75,10 @@ class MomentumLog(RunLog):
         s = self._integrator
         if s.contact is None:
             return np.zeros(self.first.size)
-        rows, u = s.contact.L, s.u if s.v_shift > 0 else (self._u + s.u) / 2
-        impulses = s.r[:, None] * rows.weights
-        if s.r_t.size:
-            impulses += s.r_t
-        return momenta((self._arms + u)[rows.dofs], impulses)
+        u, dofs = s.u if s.v_shift > 0 else (self._u + s.u) / 2, s.contact.nodes.loaded.dofs
+        impulses = np.zeros(dofs.shape)
+        s.add_nodal_impulses(impulses)
+        return momenta((self._arms + u)[dofs], impulses)
 
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps. Collective."""

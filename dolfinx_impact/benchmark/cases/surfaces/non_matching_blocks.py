@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .... import parallel
 from ....contact.bound import DofBound
+from ....contact.state import ContactState, Impulses
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.delassus_iterated import IteratedDelassus
 from ....materials import LinearElastic
@@ -75,19 +76,19 @@ def make_blocks(p: Values) -> Solid:
 class DiagonalDelassus(IteratedDelassus):
     """The negative control: impulses by the diagonal of H alone."""
 
-    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+    def solve(self, state: ContactState, b: NDArray, v: NDArray, t: float, **given: Any) -> Impulses:
         """``max(0, -b / H_ii)`` on the active set. Collective."""
-        diagonal = self._contact.L.diagonal(self._inverse)
-        free = np.divide(-b, diagonal, out=np.zeros(b.size), where=closed & (diagonal > 0))
-        impulses: NDArray = np.maximum(0.0, free)
-        return impulses
+        diagonal = state.L.diagonal(self._inverse)
+        free = np.divide(-b, diagonal, out=np.zeros(b.size), where=state.closed & (diagonal > 0))
+        return Impulses(state, np.maximum(0.0, free))
 
 
 def condition(s: Integrator) -> float:
     """Condition number of the Delassus operator of the active points, scaled to unit diagonal. Collective."""
     contact, inverse = s.contact, s.system.inverse_mass
     assert contact is not None
-    diagonal = contact.L.diagonal(inverse)
+    L = s.contact_state.L
+    diagonal = L.diagonal(inverse)
     active, before = parallel.gather_rows(contact.comm, diagonal), contact.mine.start
     which, columns = np.flatnonzero(active), []
     work = np.zeros(s.system.size)
@@ -95,7 +96,7 @@ def condition(s: Integrator) -> float:
         unit = np.zeros(contact.count)
         if 0 <= i - before < contact.count:
             unit[i - before] = 1.0
-        column = contact.L.delassus(inverse, unit, None, work)[0]
+        column = L.delassus(inverse, unit, None, work)[0]
         columns.append(parallel.gather_rows(contact.comm, column.copy())[which])
     scale = 1 / np.sqrt(active[which])
     return float(np.linalg.cond(np.array(columns) * np.outer(scale, scale))) if which.size else 1.0

@@ -1,0 +1,130 @@
+"""Values of a contact: its state at given displacements, and impulses at its points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._types import BoolArray, FloatArray
+from ..algebra import kernels
+from ..algebra.contact_operator import ContactOperator
+
+if TYPE_CHECKING:
+    from .base import Contact
+
+
+class ContactState:
+    """A contact at given displacements and a time, as contact laws and schemes read it.
+
+    Arrays are buffers of the contact, valid until its next :meth:`.Contact.at`; what reads an older state
+    gets a RuntimeError.
+
+    Args:
+        contact: The contact, in the state of now.
+        t: Time at which the obstacle has its place [s].
+        closed: Mask of the closed points, shape (p,).
+        gap: Gaps of all points, shape (p,) [m]; None where those of the closed ones alone were looked at.
+
+    Attributes:
+        contact, t, closed: As given.
+    """
+
+    __slots__ = ("contact", "t", "closed", "_gap", "_number")
+
+    def __init__(self, contact: Contact, t: float, closed: BoolArray, gap: FloatArray | None = None) -> None:
+        self.contact, self.t, self.closed, self._gap = contact, t, closed, gap
+        self._number = contact.evaluations
+
+    def _present(self) -> Contact:
+        """The contact.
+
+        Raises:
+            RuntimeError: It has gone on to another state.
+        """
+        if self._number != self.contact.evaluations:
+            raise RuntimeError(
+                f"this state of a {type(self.contact).__name__} is an old one: its arrays are those of the "
+                "last at(); copy what is needed later"
+            )
+        return self.contact
+
+    @property
+    def L(self) -> ContactOperator:
+        """Contact operator: rows of the closed points, of all of them where all were looked at."""
+        return self._present().L
+
+    @property
+    def gap(self) -> FloatArray:
+        """Gaps, shape (p,) [m], of a state of all points."""
+        assert self._gap is not None, "at(..., every=True) gives the gaps of all points"
+        return self._gap
+
+    @property
+    def bases(self) -> FloatArray:
+        """See :meth:`.Contact.local_bases`."""
+        return self._present().local_bases()
+
+    @property
+    def restitutions(self) -> FloatArray:
+        """Newton's coefficient e of every point, shape (p,)."""
+        return self.contact.restitutions
+
+    @property
+    def frictions(self) -> FloatArray:
+        """Coulomb's coefficient mu of every point, shape (p,)."""
+        return self.contact.frictions
+
+    @property
+    def bilateral(self) -> BoolArray:
+        """Mask of the points whose impulses have any sign (ties), shape (p,)."""
+        return self.contact.bilateral
+
+    def surface_velocity(self, t: float) -> FloatArray:
+        """See :meth:`.Contact.surface_velocity`."""
+        return self._present().surface_velocity(t)
+
+    def surface_acceleration(self, t: float, step: float) -> FloatArray:
+        """See :meth:`.Contact.surface_acceleration`."""
+        return self._present().surface_acceleration(t, step)
+
+    def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
+        """See :meth:`.Contact.approach_velocity`."""
+        return self._present().approach_velocity(v, t)
+
+    def tangential_velocity(self, v: FloatArray, t: float) -> FloatArray:
+        """See :meth:`.Contact.tangential_velocity`."""
+        return self._present().tangential_velocity(v, t)
+
+
+@dataclass(frozen=True, slots=True)
+class Impulses:
+    """Impulses at the points of a contact, in the state in which they were found.
+
+    Attributes:
+        state: The state; None without a contact, where nothing acts.
+        r: Normal impulses, shape (p,) [N s].
+        r_t: Tangential impulses on the system, vectors at the points, shape (p, components) [N s]; None
+            without friction.
+    """
+
+    state: ContactState
+    r: FloatArray
+    r_t: FloatArray | None = None
+
+    def add_to(self, out: FloatArray, d: FloatArray | None = None) -> None:
+        """Add ``L^T r + W^T r_t`` [N s], or ``D`` times it, to a vector over the dofs, shape (size,).
+
+        Collective where the operator is; see :meth:`.ContactOperator.add_impulses`.
+        """
+        if self.state is not None:
+            self.state.L.add_impulses(self.r, self.r_t, d, out)
+
+    def work(self, v: FloatArray) -> float:
+        """``r.L v + r_t.W v``, the share of this rank [J]. Collective where the operator is."""
+        if self.state is None or not (self.state.L.collective or self.r.any()):
+            return 0.0
+        L = self.state.L
+        work = float(kernels.load().dot(self.r, L(v)))
+        return work if self.r_t is None else work + float(np.sum(self.r_t * L.at_points(v)))
