@@ -161,8 +161,8 @@ class ContactSet(Contact):
     @property
     def loaded(self) -> SparseRows:
         """See :attr:`.Contact.loaded`; of all members."""
-        if not self._stacked:
-            return of_points(self.L)
+        if isinstance(self.L, SparseRows):
+            return self.L
         members = [each.loaded for each in self.members]
         width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
         order = [np.insert(wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
@@ -230,7 +230,7 @@ class ContactSet(Contact):
 
     def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`. Collective."""
-        if not self._stacked:
+        if isinstance(self.L, SparseRows):
             return super().add_nodal_impulses(impulses, out)
         r, r_t = impulses.r, impulses.r_t
         ends = np.cumsum([each.loaded.count for each in self.members])[:-1]

@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..algebra import coulomb, kernels
 from ..algebra.contact_operator import ContactOperator
 from ..algebra.node_rows import NodeRows
-from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order, of_points
+from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order
 from ..systems.body import Body
 from ..systems.continuum import Continuum
 from ..systems.outer_facets import collect_facets
@@ -93,11 +93,17 @@ class NodePairs(Contact):
         keys = coordinate_order(ends[0].x, body.length)
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_constrained(body, self._approach, first, second)
+        towards = self._approach
+        loaded = (
+            rows
+            if isinstance(rows, SparseRows)
+            else SparseRows(towards.dofs, 0 * towards.weights, towards.order)
+        )
         if friction > 0:
-            rows, self._loaded = _vector_rows(body, ends, n, keys)
+            rows, loaded = _vector_rows(body, ends, n, keys)
             #: Those of the first and of the second node of each pair; of use where one rank has both.
             self._dofs = np.hstack([_dofs(body, end.node[owned]) for end in ends])
-            self._impulses = np.zeros(body.size)
+        self._loaded, self._impulses = loaded, np.zeros(body.size if loaded is not rows else 0)
         self.velocity_level_only = friction > 0
         super().__init__(
             body,
@@ -149,8 +155,8 @@ class NodePairs(Contact):
 
     @property
     def loaded(self) -> SparseRows:
-        """See :attr:`.Contact.loaded`; with friction the nodes of both sides that this rank owns."""
-        return self._loaded if self.friction > 0 else of_points(self.L)
+        """See :attr:`.Contact.loaded`; with friction or pairs on two ranks the nodes that this rank owns."""
+        return self._loaded
 
     def point_dofs(self) -> IntArray:
         """See :meth:`.Contact.point_dofs`; with friction those of the first nodes, shape (p, gdim)."""
@@ -159,8 +165,8 @@ class NodePairs(Contact):
         return self._dofs[:, : self.body.gdim]
 
     def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
-        """See :meth:`.Contact.add_nodal_impulses`; with friction collective."""
-        if self.friction == 0:
+        """See :meth:`.Contact.add_nodal_impulses`; collective where :attr:`loaded` is not L."""
+        if self._loaded is self.L:
             return super().add_nodal_impulses(impulses, out)
         self._impulses[self._loaded.dofs] = 0.0
         impulses.add_to(self._impulses)

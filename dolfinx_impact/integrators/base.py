@@ -109,9 +109,6 @@ class Integrator:
     state_names: tuple[str, ...] = ()
     #: Mass matrix of the scheme, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
-    #: Where L varies within a step, its impulses at the dofs of ``contact.loaded`` [N s], each with its L,
-    #: as :meth:`.Contact.add_nodal_impulses` adds them, normal ones alone at points; else None.
-    nodal_impulses: FloatArray | None = None
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
     #: Whether materials with history are allowed: the last forces of a step are those at its end.
@@ -376,6 +373,17 @@ class Integrator:
             if shape != needed:
                 error = ValueError(f"this is no state of the run: {name} has shape {shape}, not {needed}")
         parallel.agree(self.system.comm, error)
+
+    def add_nodal_impulses(self, out: FloatArray) -> None:
+        """Add the contact impulses of the last step at the dofs of ``contact.loaded``, each with its L.
+
+        Collective.
+
+        Args:
+            out: Updated, shape (n, k) [N s].
+        """
+        if self.contact is not None:
+            self.contact.add_nodal_impulses(self.impulses, out)
 
     def contact_work(self, v: FloatArray, impulses: Impulses | None = None) -> float:
         """Work of impulses, by default those of the last step, with the velocities ``v`` [m/s]; see there.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._types import FloatArray
@@ -35,23 +33,3 @@ class MovedImpulses:
         else:
             self._moved[:] = 0.0
         return self._moved
-
-
-def add_nodal_impulses(scheme: Any, out: FloatArray, *, friction: bool = True) -> None:
-    """Add the contact impulses of the last step of a scheme at the dofs of ``contact.loaded``. Collective.
-
-    Args:
-        scheme: The scheme, with a contact.
-        out: Updated, shape (n, k) [N s].
-        friction: Whether to add tangential impulses at points too, where they need no L.
-    """
-    contact = scheme.contact
-    at_points, impulses = contact.loaded is contact.L, scheme.impulses
-    if not friction and at_points:
-        impulses = Impulses(impulses.state, impulses.r)
-    if scheme.nodal_impulses is None:
-        contact.add_nodal_impulses(impulses, out)
-        return
-    out += scheme.nodal_impulses
-    if at_points and impulses.r_t is not None:
-        out += impulses.r_t

@@ -117,8 +117,10 @@ class NohBathe(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.substep_states = tuple(Substep(self) for _ in range(2))
         self._reactions = np.zeros(system.prescribed.dofs.size)
+        #: Where L varies, the impulses of both substeps at the dofs of ``contact.loaded``; else None.
+        self._nodal: FloatArray | None = None
         if self.contact is not None and not self.contact.constant:
-            self.nodal_impulses = np.zeros(self.contact.loaded.dofs.shape)
+            self._nodal = np.zeros(self.contact.loaded.dofs.shape)
         self.enforcement = VelocityLevel(self.contact)
         self._take_masses()
 
@@ -269,13 +271,18 @@ class NohBathe(Integrator):
 
     def _note_impulses(self, s: Substep, *, first: bool) -> None:
         """Add those of a substep to the nodal impulses of the step, with the L of the substep. Collective."""
-        contact, nodal = self.contact, self.nodal_impulses
-        if contact is not None and nodal is not None:
+        if self.contact is not None and self._nodal is not None:
             if first:
-                nodal[:] = 0.0
-            if contact.L.collective or s.r.any():
-                impulses = self.impulses_of(s.r, np.zeros(0) if contact.loaded is contact.L else s.r_t)
-                contact.add_nodal_impulses(impulses, nodal)
+                self._nodal[:] = 0.0
+            if self.contact.L.collective or s.r.any():
+                self.contact.add_nodal_impulses(self.impulses_of(s.r, s.r_t), self._nodal)
+
+    def add_nodal_impulses(self, out: FloatArray) -> None:
+        """See :meth:`.Integrator.add_nodal_impulses`: those of both substeps."""
+        if self._nodal is None:
+            super().add_nodal_impulses(out)
+        else:
+            out += self._nodal
 
     def missing(self, s: Substep) -> FloatArray:
         """Impulses ``m (v - v_before) - J - L^T r`` of a substep that prescribed motions need, (k,) [N s]."""

@@ -12,7 +12,6 @@ from ..arguments import number
 from ..contact.node_pairs import NodePairs
 from ..contact.surfaces.surface_contact import SurfaceContact
 from ..integrators.base import Integrator
-from ..integrators.contact_impulses import add_nodal_impulses
 from .observer import Observer
 
 #: Part of the largest impulse up to which one is round-off: of pairs of surfaces beside an obstacle.
@@ -124,7 +123,7 @@ class ContactForce(Observer):
         contact, impulses = integrator.contact, self._impulses
         assert contact is not None
         impulses[:] = 0.0
-        add_nodal_impulses(integrator, impulses)
+        integrator.add_nodal_impulses(impulses)
         if integrator.dt != self._dt and hasattr(integrator, "r_change"):
             change: Any = integrator
             contact.add_nodal_impulses(change.impulses_of(change.r_change, change.r_t_change), impulses)

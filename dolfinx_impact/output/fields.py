@@ -13,10 +13,9 @@ from dolfinx import fem
 
 from .. import _compat, parallel
 from .._types import AnyArray, FloatArray
-from ..algebra.operators import SharedSparseRows, of_points
+from ..algebra.operators import SharedSparseRows
 from ..contact.base import Contact
 from ..integrators.base import Integrator
-from ..integrators.contact_impulses import add_nodal_impulses
 from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
 from ..systems.mass_lumping import scalar_element
@@ -199,7 +198,7 @@ class FieldWriter(Observer):
         Raises:
             ValueError: A mapping that lacks entries of a state.
         """
-        needed = ("count", "sampled", "multiple", "begun", "t", "normal", "tangential")
+        needed = ("count", "sampled", "multiple", "begun", "t", "impulses")
         lacking = [name for name in needed if name not in state]
         if lacking:
             raise ValueError(f"this is no state of FieldWriter: it has no {lacking[0]}")
@@ -207,7 +206,7 @@ class FieldWriter(Observer):
 
     def _take_state(self) -> None:
         state, self._state = self._state, {}
-        self._samples.take_impulses(state["normal"], state["tangential"])
+        self._samples.take_impulses(state["impulses"])
         self._count, self._sampled = int(state["count"]), int(state["sampled"])
         self._begun = float(state["begun"])
         self._multiple = int(state["multiple"])
@@ -286,12 +285,9 @@ class _Samples:
             for name, variable in VARIABLES.items()
             if name in chosen
         }
-        self._fixed = self._contact is None or self._contact.constant
-        # Where L varies, impulses are summed as vectors at dofs, each with L of its step.
+        #: Rows with the dofs at which impulses may act, and those impulses since the last sample [N s].
         self._rows = None if self._contact is None else self._contact.loaded
-        at_dofs = self._rows is not None and not self._fixed
-        self._normal = np.zeros(self._rows.dofs.shape if at_dofs else integrator.r.shape)  # type: ignore
-        self._tangential = np.zeros_like(integrator.r_t)
+        self._impulses = np.zeros((0, 1) if self._rows is None else self._rows.dofs.shape)
 
     def check_elements(self, path: Path) -> None:
         """Raise a ValueError unless the file format supports the elements."""
@@ -305,50 +301,33 @@ class _Samples:
 
     def add_impulses(self) -> None:
         """Add the contact impulses of the last step."""
-        s = self._s
-        if self._contact is not None:
-            if self._fixed:
-                self._normal += s.r
-            else:
-                add_nodal_impulses(s, self._normal, friction=False)
-            if self._fixed or self._contact.loaded is self._contact.L:
-                self._tangential += s.r_t
+        self._s.add_nodal_impulses(self._impulses)
 
     def forget_impulses(self) -> None:
         """Set the sums to zero."""
-        self._normal[:], self._tangential[:] = 0.0, 0.0
+        self._impulses[:] = 0.0
 
     def impulses(self) -> dict[str, FloatArray]:
-        """Summed impulses of all contact points in their global order, replicated [N s]. Collective."""
-        sums = {"normal": self._normal, "tangential": self._tangential}
-        if self._contact is None:
-            return {name: local.copy() for name, local in sums.items()}
-        for name, local in sums.items():
-            rows = self._contact.L if local is self._tangential or self._fixed else self._rows
-            order = rows.sorting(self.comm)  # type: ignore[union-attr]
-            gathered = parallel.gather_rows(self.comm, local)
-            sums[name] = gathered[order] if len(gathered) else gathered.copy()
-        return sums
+        """Summed impulses at the dofs in their global order, replicated [N s]. Collective."""
+        if self._rows is None:
+            return {"impulses": self._impulses.copy()}
+        gathered = parallel.gather_rows(self.comm, self._impulses)
+        return {"impulses": gathered[self._rows.sorting(self.comm)] if len(gathered) else gathered.copy()}
 
-    def take_impulses(self, normal: FloatArray, tangential: FloatArray) -> None:
+    def take_impulses(self, impulses: FloatArray) -> None:
         """Restore the sums of :meth:`impulses`. Collective."""
-        contact, stored = self._contact, (normal, tangential)
-        for local, sums in zip((self._normal, self._tangential), stored):
-            rows = None if contact is None else contact.L
-            if local is self._normal and not self._fixed:
-                rows = self._rows
-            counts = self.comm.allgather(0 if rows is None else rows.count)
-            present = contact is not None and (local is self._normal or local.ndim == 2)
-            needed = (sum(counts) if present else 0, *local.shape[1:])
-            if sums.shape != needed:
-                raise ValueError(
-                    f"the state of the fields is of another contact: it has impulses of shape {sums.shape}, "
-                    f"this run {needed}"
-                )
-            if rows is not None and needed[0]:
-                unsorted, before = np.empty_like(sums), sum(counts[: self.comm.rank])
-                unsorted[rows.sorting(self.comm)] = sums
-                local[:] = unsorted[before : before + len(local)]
+        local, rows = self._impulses, self._rows
+        counts = self.comm.allgather(len(local))
+        needed = (sum(counts), local.shape[1])
+        if impulses.shape != needed:
+            raise ValueError(
+                f"the state of the fields is of another contact: it has impulses of shape {impulses.shape}, "
+                f"this run {needed}"
+            )
+        if rows is not None and needed[0]:
+            unsorted, before = np.empty_like(impulses), sum(counts[: self.comm.rank])
+            unsorted[rows.sorting(self.comm)] = impulses
+            local[:] = unsorted[before : before + len(local)]
 
     # -- values
 
@@ -390,14 +369,9 @@ class _Samples:
         return sum(a * b for a, b in zip(values, volumes)) / np.where(total > 0, total, 1.0)
 
     def _impulse(self) -> FloatArray:
-        body, out, contact = self._bodies[0], np.zeros(self._bodies[0].size), self._contact
-        if contact is not None:
-            if self._fixed:
-                contact.L.add_transpose(self._normal, out)
-            else:
-                np.add.at(out, self._rows.dofs, self._normal)  # type: ignore[union-attr]
-            if self._tangential.size and contact.loaded is contact.L:
-                np.add.at(out, of_points(contact.L).dofs, self._tangential)
+        body, out = self._bodies[0], np.zeros(self._bodies[0].size)
+        if self._rows is not None:
+            np.add.at(out, self._rows.dofs, self._impulses)
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
 
     def _pressure(self) -> FloatArray:

@@ -11,7 +11,6 @@ from mpi4py import MPI
 
 from .._types import FloatArray
 from ..integrators import Integrator
-from ..integrators.contact_impulses import add_nodal_impulses
 from ..output.observer import Observer
 
 
@@ -124,7 +123,7 @@ class Snapshots(Observer):
         if integrator is not self._integrator:
             self._prepare(integrator, integrator.t - integrator.dt)
         if self._forces:
-            add_nodal_impulses(integrator, self._impulse)
+            integrator.add_nodal_impulses(self._impulse)
         self._store(integrator)
 
     def _prepare(self, integrator: Integrator, t: float) -> None:

@@ -56,13 +56,7 @@ def nodal_impulses(s: Any) -> np.ndarray:
         return total
     dofs = contact.loaded.dofs
     part = np.zeros(dofs.shape)
-    given = getattr(s, "nodal_impulses", None)
-    if given is None:
-        contact.add_nodal_impulses(s.r, s.r_t, part)
-    else:  # of substeps, each with its own normals; tangential ones at points apart
-        part += given
-        if contact.loaded is contact.L and s.r_t.ndim == 2:
-            part += s.r_t
+    s.add_nodal_impulses(part)
     np.add.at(total, dofs, part)
     return total
 

@@ -12,8 +12,7 @@ _LOOK = [
     "seen = []",
     "def look(s):",
     "    part, all = np.zeros(s.contact.loaded.dofs.shape), np.zeros(s.system.size)",
-    "    if s.nodal_impulses is None: s.contact.add_nodal_impulses(s.r, s.r_t, part)",
-    "    else: part += s.nodal_impulses",
+    "    s.add_nodal_impulses(part)",
     "    np.add.at(all, s.contact.loaded.dofs, part)",
     "    seen.append((s.v_time, s.v.copy(), all))",
 ]

@@ -144,10 +144,12 @@ class HATI(Integrator):
         self.compiled: bool | None = None
         self._block: FineBlock | None = None
 
-    @property
-    def nodal_impulses(self) -> FloatArray | None:  # type: ignore[override]
-        """See :attr:`.Integrator.nodal_impulses`: those of the fine steps."""
-        return self.contacts.nodal
+    def add_nodal_impulses(self, out: FloatArray) -> None:
+        """See :meth:`.Integrator.add_nodal_impulses`: those of the fine steps."""
+        if self.contacts.nodal is None:
+            super().add_nodal_impulses(out)
+        else:
+            out += self.contacts.nodal
 
     @property
     def explicit_part(self) -> Integrator:
@@ -322,7 +324,7 @@ class FineContact:
         gap: Gaps at the same times, shape (m, p) [m].
         before: Normal velocities half a fine step earlier, ``L v_{j-1/2}``, shape (m, p) [m/s].
         nodal: Where L varies, the impulses of all fine steps at the dofs of ``contact.loaded`` as
-            :meth:`.Contact.add_nodal_impulses` adds them, normal ones alone at points, [N s]; else None.
+            :meth:`.Contact.add_nodal_impulses` adds them [N s]; else None.
     """
 
     def __init__(self, fine: GluedExplicit, ratio: int) -> None:
@@ -340,5 +342,4 @@ class FineContact:
         self.before[j] = s.contact_state.L(s.v_before)
         if self.nodal is not None:
             self.nodal *= j > 0
-            own = contact.loaded is contact.L
-            contact.add_nodal_impulses(s.impulses_of(s.r, np.zeros(0) if own else s.r_t), self.nodal)
+            contact.add_nodal_impulses(s.impulses, self.nodal)
