@@ -10,14 +10,14 @@ import logging
 import math
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
 from .. import arguments, descriptions, parallel
-from .._types import AnyArray, BoolArray, FloatArray, IntArray
+from .._types import AnyArray, BoolArray, FloatArray
 from ..algebra import kernels
 from ..algebra.contact_operator import ContactOperator
 from ..algebra.operators import SparseRows, of_points
@@ -25,9 +25,9 @@ from ..systems.loads import derivative
 from ..systems.system import System
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
+from .nodes import ContactNodes
 from .penetration import refuse_penetration
-from .pressure import Facets
-from .state import ContactState, Impulses
+from .state import ContactState
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -94,6 +94,7 @@ class Contact:
     Attributes:
         L: Contact operator; rows as of the last :meth:`at`.
         evaluations: Number of calls of :meth:`at`.
+        nodes: What output asks of the points.
         count: Number p of points on this rank.
         closed_before: Points that were closed in the last step, mask of shape (p,).
         total: Number of points of all ranks.
@@ -115,10 +116,8 @@ class Contact:
     failure: Exception | None = None
     #: Active sides of obstacles with edges; None for obstacles without.
     _sides: ActiveSides | None = None
-    _kept_facets: tuple[Facets | None] | None = None
-    #: The scheme that uses the contact.
-    _user: Callable[[], Any] | None = None
-    _used = slice(None)
+    #: The class of :attr:`nodes`.
+    _NODES: type[ContactNodes] = ContactNodes
     evaluations = 0
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
@@ -154,6 +153,7 @@ class Contact:
         self.mine = slice(before, before + self.count)
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
+        self.nodes = self._NODES(self)
         key = id(self)
         _MADE[key] = weakref.ref(self, lambda _: _MADE.pop(key, None))
         if self.drift_correction > 0 and self.constant:
@@ -179,46 +179,13 @@ class Contact:
         """Whether the contact was made for this system, or for one that it contains (``contains``)."""
         return any(each is self.system for each in (system, *getattr(system, "contains", ())))
 
-    @property
-    def loaded(self) -> SparseRows:
-        """Rows whose dofs, shape (n, k), are those on which impulses may act; their weights do not count."""
-        return of_points(self.L)
-
-    def point_dofs(self) -> IntArray:
-        """Dofs of the points themselves, without those opposite, shape (p, k)."""
-        return of_points(self.L).dofs
-
-    def point_facets(self) -> Facets | None:
-        """The facets to which the points of all ranks belong; None where they are unknown. Collective."""
-        if self._kept_facets is None:
-            self._kept_facets = (self._find_point_facets(),)
-        return self._kept_facets[0]
-
-    def _find_point_facets(self) -> Facets | None:
-        """See :meth:`point_facets`, which keeps them. Collective."""
-        return None
-
-    def facet_sizes(self) -> FloatArray | None:
-        """Sizes of the facets at the points, shape (p,) [m]; None where there are none. Collective."""
-        return None
-
-    @property
-    def covered(self) -> FloatArray | None:
-        """Parts of the points' areas with something opposite at the last evaluation, shape (p,).
-
-        None where these never change: everywhere.
-        """
-        return None
-
     def areas(self) -> FloatArray | None:
         """Areas of the points, shape (p,) [m2], 0 where nothing is opposite; None where they are unknown.
 
         They belong to the pressures of the last step of the scheme that uses the contact, ``sum p A dt =
         sum r``: at corners those of the side that faces the obstacle. Collective.
         """
-        scheme = self._scheme()
-        found = self._pressures(np.zeros(self.count) if scheme is None else scheme.r[self._used], 1.0)
-        return None if found is None else found[1]
+        return self.nodes.areas()
 
     def pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
         """Pressures of the points, shape (p,) [Pa]; None where areas are unknown. Collective.
@@ -230,55 +197,7 @@ class Contact:
             r: Normal impulses, shape (p,) [N s], such as those of the last step of a scheme.
             dt: Time in which they act, the time step of the scheme [s].
         """
-        arguments.number("dt", dt, "be a positive time", above=0.0)
-        r, error = np.asarray(r, dtype=np.float64), None
-        if r.shape != (self.count,):
-            error = ValueError(f"r must have one impulse a point, shape ({self.count},), not {r.shape}")
-        parallel.agree(self.comm, error)
-        found = self._pressures(r, float(dt))
-        return None if found is None else found[0]
-
-    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
-        """:meth:`pressure`; of ties the component along the normal, at every point of a node. Collective."""
-        return self.pressure(r, dt)
-
-    def _pressures(self, r: FloatArray, dt: float) -> tuple[FloatArray, FloatArray] | None:
-        """Pressures [Pa] and areas [m2] of this rank's points, None where they are unknown. Collective."""
-        facets = self.point_facets()
-        if facets is None:
-            return None
-        gap = self.gap(*self.present())
-        covered = self.covered
-        local = np.column_stack([r, gap, np.ones(self.count) if covered is None else covered])
-        order = self.L.sorting(self.comm)
-        every = parallel.gather_rows(self.comm, local)[order]
-        r, gap, parts = every.T[:, None]
-        pressure, areas = facets.evaluate(r, gap, parts, np.array([dt]))
-        place = np.empty(order.size, dtype=np.intp)
-        place[order] = np.arange(order.size)
-        mine = place[self.mine]
-        return pressure[0, mine], areas[0, mine]
-
-    def present(self) -> tuple[FloatArray, float]:
-        """Displacements [m] and time [s] of the scheme that uses the contact, zero without one."""
-        scheme = self._scheme()
-        if scheme is None:
-            return np.zeros(self.system.size), 0.0
-        return scheme.of_contact(scheme.u), scheme.t
-
-    def used_by(self, scheme: Any, points: slice = slice(None)) -> None:
-        """Take the state of a scheme as the present one; the points are these of the scheme's."""
-        self._user, self._used = weakref.ref(scheme), points
-
-    def _scheme(self) -> Any:
-        """The scheme that uses the contact, or None."""
-        return None if self._user is None else self._user()
-
-    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
-        """Add impulses at the dofs of :attr:`loaded` to ``out``, shape (n, k) [N s]. Collective."""
-        out += impulses.r[:, None] * of_points(self.L).weights
-        if impulses.r_t is not None:
-            out += impulses.r_t
+        return self.nodes.pressure(r, dt)
 
     @property
     def restitutions(self) -> FloatArray:
@@ -442,7 +361,9 @@ class Contact:
         ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
         The tangents are orthonormal.
         """
-        return of_points(self.L).weights[:, None, :]
+        # Of rows that ranks share the normal components are all that a rank has.
+        rows = self.L
+        return rows.weights[:, None, :] if isinstance(rows, SparseRows) else np.ones((self.count, 1, 1))
 
     def surface_velocity(self, t: float) -> FloatArray:
         """Velocities of the obstacle at the points, on their dofs, shape (p, k) [m/s].

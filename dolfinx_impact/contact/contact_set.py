@@ -13,9 +13,9 @@ from ..algebra.contact_operator import ContactOperator
 from ..algebra.operators import SharedSparseRows, SparseRows, of_points
 from ..algebra.stacked_rows import StackedRows, wider
 from .base import Contact
+from .listed_nodes import ListedNodes, repeated
 from .obstacles import Obstacle, UnionObstacle
-from .pressure import Facets, ListedFacets
-from .state import ContactState, Impulses
+from .state import ContactState
 
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
 Contacts = Contact | Sequence[Contact] | None
@@ -45,12 +45,16 @@ class ContactSet(Contact):
 
     Attributes:
         members: As given.
+        parts: The range of points of each member.
 
     Raises:
         ValueError: Members that are not contacts, contacts of different systems, friction together with
             contacts that have no tangents (:class:`.DofBound`, node pairs without friction), node pairs
             together with contacts that are curved or have friction.
     """
+
+    nodes: ListedNodes
+    _NODES = ListedNodes
 
     def __init__(self, members: Sequence[Contact]) -> None:
         self.members = tuple(members)
@@ -64,7 +68,7 @@ class ContactSet(Contact):
         self.moving = any(each.moving for each in self.members)
         self._check_friction()
         ends = np.cumsum([each.count for each in self.members])
-        self._parts = [slice(int(end) - each.count, int(end)) for end, each in zip(ends, self.members)]
+        self.parts = [slice(int(end) - each.count, int(end)) for end, each in zip(ends, self.members)]
         super().__init__(first.system, self._joined_rows(), gap_tolerance=first.gap_tolerance)
         self.touching, self.directions = first.touching, first.directions
         self.restitution = max(each.restitution for each in self.members)
@@ -107,7 +111,7 @@ class ContactSet(Contact):
             return self._shared_rows(keys)
         rows = [of_points(each.L) for each in self.members]
         width = max(each.dofs.shape[1] for each in rows)
-        dofs = np.concatenate([_repeated(each.dofs, width) for each in rows])
+        dofs = np.concatenate([repeated(each.dofs, width) for each in rows])
         weights = np.concatenate([wider(each.weights, width) for each in rows])
         return SparseRows(dofs, weights, keys)
 
@@ -154,92 +158,9 @@ class ContactSet(Contact):
 
     def _of_points(self, name: str) -> FloatArray:
         values = self._coefficients[name]
-        for each, part in zip(self.members, self._parts):
+        for each, part in zip(self.members, self.parts):
             values[part] = getattr(each, name)
         return values
-
-    @property
-    def loaded(self) -> SparseRows:
-        """See :attr:`.Contact.loaded`; of all members."""
-        if isinstance(self.L, SparseRows):
-            return self.L
-        members = [each.loaded for each in self.members]
-        width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
-        order = [np.insert(wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
-        dofs = np.concatenate([_repeated(rows.dofs, width) for rows in members])
-        return SparseRows(dofs, np.zeros(dofs.shape), np.concatenate(order))
-
-    def point_dofs(self) -> IntArray:
-        """See :meth:`.Contact.point_dofs`."""
-        width = self.L.components
-        return np.concatenate([_repeated(each.point_dofs(), width) for each in self.members])
-
-    def used_by(self, scheme: Any, points: slice = slice(None)) -> None:
-        """See :meth:`.Contact.used_by`."""
-        super().used_by(scheme, points)
-        for each, part in zip(self.members, self._parts):
-            each.used_by(scheme, part)
-
-    def _find_point_facets(self) -> Facets | None:
-        """See :meth:`.Contact.point_facets`; None where no member knows its own."""
-        members = [(each.total, each.point_facets()) for each in self.members]
-        return ListedFacets(members) if any(facets is not None for _, facets in members) else None
-
-    @property
-    def covered(self) -> FloatArray | None:
-        """See :attr:`.Contact.covered`; of all members."""
-        parts = [each.covered for each in self.members]
-        if all(part is None for part in parts):
-            return None
-        counts = [each.count for each in self.members]
-        return np.concatenate([np.ones(n) if part is None else part for n, part in zip(counts, parts)])
-
-    def areas(self) -> FloatArray | None:
-        """See :meth:`.Contact.areas`; NaN at points of members that do not know theirs."""
-        return self._joined([each.areas() for each in self.members])
-
-    def pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
-        """See :meth:`.Contact.pressure`; NaN at points of members that do not know their areas."""
-        return self._joined([each.pressure(r[part], dt) for each, part in zip(self.members, self._parts)])
-
-    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
-        """See :meth:`.Contact.normal_pressure`."""
-        parts = zip(self.members, self._parts)
-        return self._joined([each.normal_pressure(r[part], dt) for each, part in parts])
-
-    def _joined(self, values: Sequence[FloatArray | None]) -> FloatArray | None:
-        """Values at the points of all members, NaN where they are None; None if all are."""
-        known = [each for each in values if each is not None]
-        if not known:
-            return None
-        shape = known[0].shape[1:]
-        filled = [
-            np.full((m.count, *shape), np.nan) if v is None else v for m, v in zip(self.members, values)
-        ]
-        joined: FloatArray = np.concatenate(filled)
-        return joined
-
-    def facet_sizes(self) -> FloatArray | None:
-        """See :meth:`.Contact.facet_sizes`; infinite for members without."""
-        sizes = [each.facet_sizes() for each in self.members]
-        if all(each is None for each in sizes):
-            return None
-        known = [np.full(each.count, np.inf) if s is None else s for s, each in zip(sizes, self.members)]
-        together: FloatArray = np.concatenate(known)
-        return together
-
-    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
-        """See :meth:`.Contact.add_nodal_impulses`. Collective."""
-        if isinstance(self.L, SparseRows):
-            return super().add_nodal_impulses(impulses, out)
-        r, r_t = impulses.r, impulses.r_t
-        ends = np.cumsum([each.loaded.count for each in self.members])[:-1]
-        for each, part, mine in zip(self.members, self._parts, np.split(out, ends)):
-            width = each.loaded.dofs.shape[1]
-            state = each.now(impulses.state.t)
-            tangential = None if r_t is None else r_t[part, : each.L.components]
-            each.add_nodal_impulses(Impulses(state, r[part], tangential), mine[:, :width])
-        return None
 
     # -- gaps and rows
 
@@ -262,7 +183,7 @@ class ContactSet(Contact):
     def _updated(self, evaluate: Callable[[Contact], AnyArray]) -> AnyArray:
         """Values of all members, concatenated; copies the rows that their evaluation has updated."""
         values = []
-        for each, part in zip(self.members, self._parts):
+        for each, part in zip(self.members, self.parts):
             values.append(evaluate(each))
             if not each.constant and not self._stacked:
                 weights = of_points(each.L).weights
@@ -271,7 +192,7 @@ class ContactSet(Contact):
 
     def closed(self, gap: FloatArray) -> BoolArray:
         """Mask of the closed points, shape (p,), with the tolerance of each member."""
-        parts = zip(self.members, self._parts)
+        parts = zip(self.members, self.parts)
         return np.concatenate([each.closed(gap[part]) for each, part in parts])
 
     def local_bases(self) -> FloatArray:
@@ -310,7 +231,7 @@ class ContactSet(Contact):
 
     def places(self, u: FloatArray) -> FloatArray | None:
         """See :meth:`.Contact.places`; NaN at points of members that do not know theirs."""
-        return self._joined([each.places(u) for each in self.members])
+        return self.nodes.joined([each.places(u) for each in self.members])
 
     def approach(self) -> SparseRows | None:
         """See :meth:`.Contact.approach`; None unless all members provide such rows."""
@@ -319,7 +240,7 @@ class ContactSet(Contact):
             return None
         width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
         return SparseRows(
-            np.concatenate([_repeated(rows.dofs, width) for rows in members]),
+            np.concatenate([repeated(rows.dofs, width) for rows in members]),
             np.concatenate([wider(rows.weights, width) for rows in members]),
             np.concatenate(
                 [np.insert(wider(each.order, keys), 0, i, axis=1) for i, each in enumerate(members)]
@@ -374,7 +295,7 @@ class ContactSet(Contact):
             history = super().past()
         # Rows that are not copied into common ones belong to the members.
         common = ("closed",) if self._stacked else ("closed", "L")
-        for i, (each, part) in enumerate(zip(self.members, self._parts)):
+        for i, (each, part) in enumerate(zip(self.members, self.parts)):
             for name, values in each.past().items():
                 if name not in common:
                     padded = np.full((self.count, *values.shape[1:]), np.nan)
@@ -385,11 +306,6 @@ class ContactSet(Contact):
     def resume(self, past: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
-        for i, (each, part) in enumerate(zip(self.members, self._parts)):
+        for i, (each, part) in enumerate(zip(self.members, self.parts)):
             history = {name: values[part] for name, values in past.items() if name.startswith(f"{i}.")}
             each.resume({name.split(".", 1)[1]: values for name, values in history.items()})
-
-
-def _repeated(dofs: IntArray, width: int) -> IntArray:
-    """The columns, padded with copies of the first one, shape (p, width)."""
-    return np.hstack([dofs, np.repeat(dofs[:, :1], width - dofs.shape[1], axis=1)])

@@ -19,6 +19,7 @@ from ..systems.continuum import Continuum
 from ..systems.outer_facets import collect_facets
 from .base import Contact
 from .compiled import CompiledContact, Surface
+from .nodes import ContactNodes
 from .pressure import PointFacets, facets_of_nodes, global_nodes
 from .state import Impulses
 from .surfaces.halo import Halo
@@ -27,6 +28,51 @@ from .surfaces.halo import Halo
 _APART = 1e-6
 #: Members of pairs with friction that compiled loops replace.
 _REPLACED = ("gap", "closed", "active_set", "frictions", "tangential_velocity")
+
+
+class _PairNodes(ContactNodes):
+    """Both nodes of every pair; the points are the first ones."""
+
+    _contact: NodePairs
+
+    def __init__(self, contact: NodePairs) -> None:
+        super().__init__(contact)
+        self._impulses = np.zeros(contact.body.size)
+
+    @property
+    def loaded(self) -> SparseRows:
+        """See :attr:`.ContactNodes.loaded`: the nodes of both sides that this rank owns."""
+        return self._contact.both
+
+    def dofs(self) -> IntArray:
+        """See :meth:`.ContactNodes.dofs`: those of the first nodes, shape (p, gdim)."""
+        return _dofs(self._contact.body, self._contact.first)
+
+    def add_impulses(self, impulses: Impulses, out: FloatArray) -> None:
+        """See :meth:`.ContactNodes.add_impulses`. Collective."""
+        at = self.loaded.dofs
+        self._impulses[at] = 0.0
+        impulses.add_to(self._impulses)
+        out += self._impulses[at]
+
+    def least_gaps(self, gap: FloatArray, block: int, out: FloatArray) -> None:
+        """See :meth:`.ContactNodes.least_gaps`; both nodes have that of their pair. Collective."""
+        contact, rows = self._contact, self.loaded
+        keys = parallel.gather_rows(contact.comm, contact.L.order)
+        every = parallel.gather_rows(contact.comm, gap)
+        gaps = {key.tobytes(): value for key, value in zip(keys, every)}
+        # The key of a node is its side and that of the pair.
+        at_rows: FloatArray = np.array([gaps[key.tobytes()] for key in rows.order[:, 1:].copy()])
+        np.fmin.at(out, rows.dofs // block, at_rows.reshape(-1, 1))
+
+    def _find_facets(self) -> PointFacets | None:
+        """See :meth:`.ContactNodes.facets`; those of the first side, None for frames."""
+        contact = self._contact
+        if not isinstance(contact.body, Continuum):
+            return None
+        outer = collect_facets(contact.body, contact.name).facing(contact.normal)
+        numbers = global_nodes(contact.body, contact.L, contact.first)
+        return facets_of_nodes(outer, numbers, sides=False)
 
 
 class NodePairs(Contact):
@@ -61,6 +107,14 @@ class NodePairs(Contact):
             another shape, contact on constrained dofs.
     """
 
+    body: Body
+    normal: FloatArray
+    name: str
+    first: IntArray
+    #: Rows with the dofs of both nodes, those of this rank; with friction in all directions.
+    both: SparseRows
+    _NODES = _PairNodes
+
     def __init__(
         self,
         body: Body,
@@ -89,21 +143,16 @@ class NodePairs(Contact):
         ends, gaps = (ends[0].select(order), ends[1].select(order)), gaps[order]
         owned = ends[0].rank == body.comm.rank
         self.body, self.normal, self._gap0 = body, n, gaps[owned]
-        self._first, self._name = ends[0].node[owned], first
+        self.first, self.name = ends[0].node[owned], first
         keys = coordinate_order(ends[0].x, body.length)
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_constrained(body, self._approach, first, second)
         towards = self._approach
-        loaded = (
-            rows
-            if isinstance(rows, SparseRows)
-            else SparseRows(towards.dofs, 0 * towards.weights, towards.order)
-        )
+        self.both = SparseRows(towards.dofs, np.zeros(towards.dofs.shape), towards.order)
         if friction > 0:
-            rows, loaded = _vector_rows(body, ends, n, keys)
+            rows, self.both = _vector_rows(body, ends, n, keys)
             #: Those of the first and of the second node of each pair; of use where one rank has both.
             self._dofs = np.hstack([_dofs(body, end.node[owned]) for end in ends])
-        self._loaded, self._impulses = loaded, np.zeros(body.size if loaded is not rows else 0)
         self.velocity_level_only = friction > 0
         super().__init__(
             body,
@@ -123,16 +172,8 @@ class NodePairs(Contact):
 
     def places(self, u: FloatArray) -> FloatArray:
         """Current positions of the first nodes at ``u``, shape (p, gdim) [m]."""
-        places: FloatArray = self.body.x[self._first, : self.body.gdim] + u[_dofs(self.body, self._first)]
+        places: FloatArray = self.body.x[self.first, : self.body.gdim] + u[_dofs(self.body, self.first)]
         return places
-
-    def _find_point_facets(self) -> PointFacets | None:
-        """See :meth:`.Contact.point_facets`; those of the first side, None for frames."""
-        body = self.body
-        if not isinstance(body, Continuum):
-            return None
-        outer = collect_facets(body, self._name).facing(self.normal)
-        return facets_of_nodes(outer, global_nodes(body, self.L, self._first), sides=False)
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; with friction on one rank."""
@@ -152,25 +193,6 @@ class NodePairs(Contact):
             self.friction,
             paired=True,
         )
-
-    @property
-    def loaded(self) -> SparseRows:
-        """See :attr:`.Contact.loaded`; with friction or pairs on two ranks the nodes that this rank owns."""
-        return self._loaded
-
-    def point_dofs(self) -> IntArray:
-        """See :meth:`.Contact.point_dofs`; with friction those of the first nodes, shape (p, gdim)."""
-        if self.friction == 0:
-            return super().point_dofs()
-        return self._dofs[:, : self.body.gdim]
-
-    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
-        """See :meth:`.Contact.add_nodal_impulses`; collective where :attr:`loaded` is not L."""
-        if self._loaded is self.L:
-            return super().add_nodal_impulses(impulses, out)
-        self._impulses[self._loaded.dofs] = 0.0
-        impulses.add_to(self._impulses)
-        out += self._impulses[self._loaded.dofs]
 
     def local_bases(self) -> FloatArray:
         """See :meth:`.Contact.local_bases`; with friction shape (p, gdim, gdim), the normal first."""

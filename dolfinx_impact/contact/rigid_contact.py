@@ -17,12 +17,37 @@ from ..algebra.operators import SparseRows, coordinate_order
 from ..systems.body import Body
 from ..systems.continuum import Continuum
 from ..systems.outer_facets import collect_facets
+from .nodes import ContactNodes
 from .obstacle_contact import ObstacleContact
 from .obstacles import Obstacle
 from .penetration import refuse_penetration
 from .pressure import PointFacets, facets_of_nodes, global_nodes
 
 logger = logging.getLogger("dolfinx_impact")
+
+
+class _RigidNodes(ContactNodes):
+    """Nodes of named facets, with a point for each face of the obstacle."""
+
+    _contact: RigidContact
+
+    def _find_facets(self) -> PointFacets | None:
+        """See :meth:`.ContactNodes.facets`; None for frames."""
+        contact = self._contact
+        body, outer = contact.system, contact.outer
+        if outer is None:
+            return None
+        assert isinstance(body, Body)
+        nodes = contact.L.dofs[:, 0] // body.block
+        return facets_of_nodes(outer, global_nodes(body, contact.L, nodes), len(contact.faces))
+
+    def facet_sizes(self) -> FloatArray | None:
+        """See :meth:`.ContactNodes.facet_sizes`; None for frames and bodies on a line. Collective."""
+        contact = self._contact
+        body = contact.system
+        if not isinstance(body, Continuum) or body.gdim == 1:
+            return None
+        return np.repeat(body.facet_sizes(contact.facets)[contact.by_place], len(contact.faces))
 
 
 class RigidContact(ObstacleContact):
@@ -47,6 +72,8 @@ class RigidContact(ObstacleContact):
             obstacle (the message names the deepest).
     """
 
+    _NODES = _RigidNodes
+
     def __init__(
         self,
         solid: Body,
@@ -64,16 +91,16 @@ class RigidContact(ObstacleContact):
             raise ValueError(
                 f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
             )
-        self._where, self._facets = repr(facets), facets
-        self._outer = collect_facets(solid, facets) if isinstance(solid, Continuum) else None
+        self._where, self.facets = repr(facets), facets
+        self.outer = collect_facets(solid, facets) if isinstance(solid, Continuum) else None
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         keys = coordinate_order(solid.x[nodes], solid.length)
-        if self._outer is not None:
+        if self.outer is not None:
             number = solid.space.dofmap.index_map.local_to_global(nodes)
-            keys = np.hstack([keys, np.round(1e6 * self._outer.normals_at(number)) + 0.0])
-        self._by_place = ascending(keys)
-        self._by_place = self._by_place[_moving(solid, nodes[self._by_place], facets)]
-        nodes, keys = nodes[self._by_place], keys[self._by_place]
+            keys = np.hstack([keys, np.round(1e6 * self.outer.normals_at(number)) + 0.0])
+        self.by_place = ascending(keys)
+        self.by_place = self.by_place[_moving(solid, nodes[self.by_place], facets)]
+        nodes, keys = nodes[self.by_place], keys[self.by_place]
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
             solid,
@@ -96,7 +123,7 @@ class RigidContact(ObstacleContact):
 
     def _warn_of_small_obstacles(self) -> None:
         """Warn of obstacles that may pass between the nodes nearest to them. Collective."""
-        sizes, count = self.facet_sizes(), len(self.faces)
+        sizes, count = self.nodes.facet_sizes(), len(self.faces)
         for k, face in enumerate(self.faces):
             if sizes is None or not hasattr(face, "bounds"):
                 continue
@@ -109,26 +136,10 @@ class RigidContact(ObstacleContact):
             size = self.comm.allreduce(local, op=MPI.MIN)[1]
             if extent < size and self.comm.rank == 0:
                 warnings.warn(
-                    f"the obstacle is {extent:.3g} m wide, less than the facets of {self._facets!r} near it, "
+                    f"the obstacle is {extent:.3g} m wide, less than the facets of {self.facets!r} near it, "
                     f"{size:.3g} m: it may pass between their nodes, which alone touch it; refine the mesh",
                     stacklevel=3,
                 )
-
-    def _find_point_facets(self) -> PointFacets | None:
-        """See :meth:`.Contact.point_facets`; None for frames."""
-        if self._outer is None:
-            return None
-        body, faces = self.system, len(self.faces)
-        assert isinstance(body, Body)
-        return facets_of_nodes(
-            self._outer, global_nodes(body, self.L, self.L.dofs[:, 0] // body.block), faces
-        )
-
-    def facet_sizes(self) -> FloatArray | None:
-        """See :meth:`.Contact.facet_sizes`; None for frames and bodies on a line. Collective."""
-        if not isinstance(self.system, Continuum) or self.system.gdim == 1:
-            return None
-        return np.repeat(self.system.facet_sizes(self._facets)[self._by_place], len(self.faces))
 
     def approach(self) -> SparseRows:
         """Rows for the displacement of each point towards the obstacle, ``-n`` at zero displacement [m]."""

@@ -135,7 +135,7 @@ class Integrator:
             )
         self.system, self.dt, self.contact = system, dt, contact
         if contact is not None:
-            contact.used_by(self)
+            contact.nodes.used_by(self)
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self._revision = revision(system)
@@ -375,7 +375,7 @@ class Integrator:
         parallel.agree(self.system.comm, error)
 
     def add_nodal_impulses(self, out: FloatArray) -> None:
-        """Add the contact impulses of the last step at the dofs of ``contact.loaded``, each with its L.
+        """Add the contact impulses of the last step at the dofs of ``contact.nodes.loaded``, each with its L.
 
         Collective.
 
@@ -383,7 +383,7 @@ class Integrator:
             out: Updated, shape (n, k) [N s].
         """
         if self.contact is not None:
-            self.contact.add_nodal_impulses(self.impulses, out)
+            self.contact.nodes.add_impulses(self.impulses, out)
 
     def contact_work(self, v: FloatArray, impulses: Impulses | None = None) -> float:
         """Work of impulses, by default those of the last step, with the velocities ``v`` [m/s]; see there.

@@ -96,6 +96,6 @@ def takes(integrator: Integrator) -> bool:
     contact = integrator.contact
     if not isinstance(contact, NodePairs) or contact.friction == 0:
         return False
-    masses = integrator.system.inverse_mass[contact.loaded.dofs]
+    masses = integrator.system.inverse_mass[contact.nodes.loaded.dofs]
     even = bool(np.all(np.abs(masses - masses[:, :1]) <= 1e-12 * masses[:, :1]))
     return bool(contact.comm.allreduce(int(not even)) == 0)

@@ -231,7 +231,7 @@ class SingularMass(OtherMass):
     @staticmethod
     def _dofs_of_nodes(system: System, contact: Contact) -> IntArray:
         """All dofs of the nodes of the points, sorted; of point masses those of the points themselves."""
-        dofs, block = of_points(contact.L).dofs.ravel(), getattr(system, "block", 1)
+        dofs, block = contact.nodes.loaded.dofs.ravel(), getattr(system, "block", 1)
         nodes = np.unique(dofs // block)
         return (nodes[:, None] * block + np.arange(block)).ravel()
 

@@ -117,10 +117,10 @@ class NohBathe(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.substep_states = tuple(Substep(self) for _ in range(2))
         self._reactions = np.zeros(system.prescribed.dofs.size)
-        #: Where L varies, the impulses of both substeps at the dofs of ``contact.loaded``; else None.
+        #: Where L varies, the impulses of both substeps at the dofs of ``contact.nodes.loaded``; else None.
         self._nodal: FloatArray | None = None
         if self.contact is not None and not self.contact.constant:
-            self._nodal = np.zeros(self.contact.loaded.dofs.shape)
+            self._nodal = np.zeros(self.contact.nodes.loaded.dofs.shape)
         self.enforcement = VelocityLevel(self.contact)
         self._take_masses()
 
@@ -275,7 +275,7 @@ class NohBathe(Integrator):
             if first:
                 self._nodal[:] = 0.0
             if self.contact.L.collective or s.r.any():
-                self.contact.add_nodal_impulses(self.impulses_of(s.r, s.r_t), self._nodal)
+                self.contact.nodes.add_impulses(self.impulses_of(s.r, s.r_t), self._nodal)
 
     def add_nodal_impulses(self, out: FloatArray) -> None:
         """See :meth:`.Integrator.add_nodal_impulses`: those of both substeps."""

@@ -65,7 +65,7 @@ class Steps:
             "r_t": integrator.r_t.size,
             "energies": len(energy.TERMS) + (0 if balance is None else len(balance.further)),
             **{name: p for name in integrator.point_records},
-            "covered": 0 if contact is None or contact.covered is None else p,
+            "covered": 0 if contact is None or contact.nodes.covered is None else p,
         }
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
@@ -106,7 +106,7 @@ class Steps:
         for name, values in self.further.items():
             values[i] = getattr(s, name)
         if self.covered.size:
-            self.covered[i] = s.contact.covered  # at the displacements of the gaps
+            self.covered[i] = s.contact.nodes.covered  # at the displacements of the gaps
         if self.fine:
             for name, values in s.fine_records.items():
                 self.fine[name][i] = values

@@ -102,7 +102,7 @@ class ContactForce(Observer):
             )
         self._integrator, self._dt = integrator, integrator.dt
         self._block = int(getattr(integrator.contact.system, "block", 1))
-        self._impulses = np.zeros(integrator.contact.loaded.dofs.shape)
+        self._impulses = np.zeros(integrator.contact.nodes.loaded.dofs.shape)
         if self._resumed and integrator.system.comm.rank > 0:  # rank 0 has the sums
             self._rows = [each * np.append(1.0, np.zeros(self._block)) for each in self._rows]
         self._resumed = False
@@ -126,9 +126,9 @@ class ContactForce(Observer):
         integrator.add_nodal_impulses(impulses)
         if integrator.dt != self._dt and hasattr(integrator, "r_change"):
             change: Any = integrator
-            contact.add_nodal_impulses(change.impulses_of(change.r_change, change.r_t_change), impulses)
+            contact.nodes.add_impulses(change.impulses_of(change.r_change, change.r_t_change), impulses)
         self._dt = integrator.dt
-        directions = contact.loaded.dofs.ravel() % self._block
+        directions = contact.nodes.loaded.dofs.ravel() % self._block
         self._rows[-1][1:] += np.bincount(directions, impulses.ravel(), self._block)
 
     def history(self) -> ImpulseHistory:

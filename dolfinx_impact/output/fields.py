@@ -13,7 +13,6 @@ from dolfinx import fem
 
 from .. import _compat, parallel
 from .._types import AnyArray, FloatArray
-from ..algebra.operators import SharedSparseRows
 from ..contact.base import Contact
 from ..integrators.base import Integrator
 from ..integrators.hati.split_system import Divided
@@ -286,7 +285,7 @@ class _Samples:
             if name in chosen
         }
         #: Rows with the dofs at which impulses may act, and those impulses since the last sample [N s].
-        self._rows = None if self._contact is None else self._contact.loaded
+        self._rows = None if self._contact is None else self._contact.nodes.loaded
         self._impulses = np.zeros((0, 1) if self._rows is None else self._rows.dofs.shape)
 
     def check_elements(self, path: Path) -> None:
@@ -377,10 +376,10 @@ class _Samples:
     def _pressure(self) -> FloatArray:
         values: FloatArray = np.full(self.nodes, np.nan)
         contact = self._contact
-        found = None if contact is None else contact.normal_pressure(self._s.r, self._s.dt)
+        found = None if contact is None else contact.nodes.normal_pressure(self._s.r, self._s.dt)
         if contact is not None and found is not None:
             known = np.isfinite(found)
-            at = contact.point_dofs()[known, 0] // self._bodies[0].block
+            at = contact.nodes.dofs()[known, 0] // self._bodies[0].block
             largest = np.zeros((2, self.nodes))
             np.maximum.at(largest[0], at, found[known])
             np.minimum.at(largest[1], at, found[known])
@@ -390,15 +389,5 @@ class _Samples:
     def _gap(self) -> FloatArray:
         smallest: FloatArray = np.full(self.nodes, np.nan)
         if self._contact is not None:
-            rows: Any = self._contact.L
-            gap = self._s.gap()
-            if isinstance(rows, SharedSparseRows):
-                at_rows = parallel.gather_rows(self.comm, gap)[rows.point][:, None]
-            elif rows.iterated:
-                gap[~np.isfinite(gap)] = np.nan  # nothing is opposite
-                np.fmin.at(smallest, self._contact.point_dofs() // self._bodies[0].block, gap[:, None])
-                return smallest
-            else:
-                at_rows = np.broadcast_to(gap[:, None], rows.dofs.shape)
-            np.fmin.at(smallest, rows.dofs // self._bodies[0].block, at_rows)
+            self._contact.nodes.least_gaps(self._s.gap(), self._bodies[0].block, smallest)
         return smallest

@@ -120,9 +120,9 @@ def _check_moments(solid: Continuum, moments: Sequence[Moment], wanted: Wanted) 
         if each.forces is not None:
             if contact is None:
                 raise ValueError("forces act on the points of a contact: give it (contact=)")
-            if np.shape(each.forces) != contact.loaded.dofs.shape:
+            if np.shape(each.forces) != contact.nodes.loaded.dofs.shape:
                 raise ValueError(
-                    f"forces have shape {contact.loaded.dofs.shape}, one a point and direction, not "
+                    f"forces have shape {contact.nodes.loaded.dofs.shape}, one a point and direction, not "
                     f"{np.shape(each.forces)}"
                 )
         if wanted.shade in fields_with_history(solid) or wanted.shade in each.fields:
@@ -220,7 +220,7 @@ def gather(
         values = skin.gather(_values(skin, each, wanted.shade, u, stress))
         arrows: FloatArray = np.zeros((2, 0, 3))
         if contact is not None and each.forces is not None:
-            dofs = contact.loaded.dofs
+            dofs = contact.nodes.loaded.dofs
             shift = wanted.magnify * in_space(each.u[dofs])
             arrows = np.array([solid.x[dofs[:, 0] // solid.block] + shift, in_space(each.forces)])
         gathered = solid.comm.gather(arrows)
@@ -244,7 +244,7 @@ def _sides(contact: Contact) -> IntArray:
             sides.append(first + of[of >= 0])
             first += len(each.surfaces)
         else:
-            sides.append(np.full(len(each.loaded.dofs), first))
+            sides.append(np.full(len(each.nodes.loaded.dofs), first))
             first += 1
     return np.concatenate(sides)
 

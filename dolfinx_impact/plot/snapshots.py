@@ -134,7 +134,7 @@ class Snapshots(Observer):
             _check_contact(contact, integrator)
         if not continued:
             self._stored, self._seen, self._begun = [], 0, t
-            dofs = contact.loaded.dofs.shape if self._forces and contact else (0, 0)
+            dofs = contact.nodes.loaded.dofs.shape if self._forces and contact else (0, 0)
             self._impulse = np.zeros(dofs)
         if integrator is not self._integrator:
             self._fields = _fields_of(integrator.body)
@@ -226,5 +226,5 @@ def _check_contact(contact: Any, integrator: Integrator) -> None:
         )
     mesh = getattr(integrator.body, "mesh", None)
     gdim = mesh.geometry.dim if mesh is not None else -1
-    if contact is None or contact.loaded.dofs.shape[1] != gdim:
+    if contact is None or contact.nodes.loaded.dofs.shape[1] != gdim:
         raise ValueError("forces=True needs a contact of a body with an obstacle: give one, or leave it out")

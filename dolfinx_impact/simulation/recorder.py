@@ -50,7 +50,7 @@ class Recorder(Observer):
         self._refuse_large(samples)
         self._depth = Depth(_facet_sizes(integrator))
         contact = integrator.contact
-        self._partly = contact is not None and contact.covered is not None
+        self._partly = contact is not None and contact.nodes.covered is not None
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
@@ -225,7 +225,7 @@ class Recorder(Observer):
         dt[0] = dt[1] / min(self._every, self._seen - 1) if t.size > 1 else self._integrator.dt
         return ContactPoints(
             None if places is None else parallel.gather_rows(self._comm, places)[order],
-            contact.point_facets(),
+            contact.nodes.facets(),
             (arrays["r"], arrays["gap"], covered, dt),
         )
 
@@ -245,7 +245,7 @@ class Recorder(Observer):
 def _facet_sizes(integrator: Any) -> FloatArray | None:
     """Sizes of the facets at the points whose depth is watched; None for none, as by penalty. Collective."""
     contact, yields = integrator.contact, isinstance(getattr(integrator, "enforcement", None), Penalty)
-    return contact.facet_sizes() if isinstance(contact, Contact) and not yields else None
+    return contact.nodes.facet_sizes() if isinstance(contact, Contact) and not yields else None
 
 
 def _sum_between(values: FloatArray, where: IntArray, every: int, rest: FloatArray, out: FloatArray) -> None:

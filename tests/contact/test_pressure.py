@@ -37,7 +37,7 @@ def pressed(mesh, name, axisymmetric=False, **options):
 
 def at_points(contact, impulses):
     """Normal impulses at the points, upward."""
-    return impulses[contact.point_dofs()[:, -1]]
+    return impulses[contact.nodes.dofs()[:, -1]]
 
 
 def all_of(values):
@@ -102,7 +102,7 @@ def test_of_a_tie_the_component_along_the_normal():
     below = tie.places(np.zeros(body.size))[:, 1] < 1e-9
     tractions = all_of(tie.pressure(r, DT)[below]).reshape(-1, 2)
     assert tractions == pytest.approx(np.tile([-shear * P, P], (6, 1)), rel=1e-11)
-    assert all_of(tie.normal_pressure(r, DT)[below]) == pytest.approx(P, rel=1e-11)
+    assert all_of(tie.nodes.normal_pressure(r, DT)[below]) == pytest.approx(P, rel=1e-11)
     assert COMM.allreduce(tie.areas()[below].sum()) == pytest.approx(2.0)
     assert (all_of(tie.pressure(r, DT)[~below]) == 0.0).all()
 

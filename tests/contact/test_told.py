@@ -24,7 +24,7 @@ def test_clamped_nodes_of_a_surface_are_left_out(caplog):
         contact = di.RigidContact(body, "boundary", GROUND)
     assert "2 nodes of 'boundary' are fixed or prescribed" in caplog.text
     assert contact.total == 8 and contact.areas().sum() == pytest.approx(2 * (1.0 - 0.125))
-    assert contact.facet_sizes() == pytest.approx([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.175, 0.175])
+    assert contact.nodes.facet_sizes() == pytest.approx([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.175, 0.175])
     s = di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=contact)
     s.start(0.0, 0.0)
     run = di.simulate(s, t_end=0.2)

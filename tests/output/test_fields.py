@@ -199,11 +199,11 @@ def test_states_do_not_depend_on_ranks(shared_path):
     order = s.contact.L.sorting(COMM)
     x = parallel.gather_rows(COMM, s.system.x[s.contact.L.dofs[:, 0] // 3])[order]
     assert np.all(np.diff(np.round(x, 9) @ [1e6, 1e3, 1.0]) > 0)
-    assert state["normal"].shape == (len(x),) and state["normal"].any()
-    mine = samples._normal.copy(), samples._tangential.copy()
+    assert state["impulses"].shape == (len(x), 3) and state["impulses"].any()
+    mine = samples._impulses.copy()
     samples.forget_impulses()
-    samples.take_impulses(state["normal"], state["tangential"])
-    assert np.array_equal(mine[0], samples._normal) and np.array_equal(mine[1], samples._tangential)
+    samples.take_impulses(state["impulses"])
+    assert np.array_equal(mine, samples._impulses)
     fields.end()
 
 
@@ -275,7 +275,7 @@ def test_pairs_of_nodes(shared_path):
         fields(s)
         total += parallel.total(COMM, s.r.sum())
     state = fields.state()
-    assert state["normal"].shape == (1,)
+    assert state["impulses"].shape == (2, 1)
     fields.end()
     file = read(shared_path / "p.bp")
     sums = sum(file.tables["impulse"])[:, 3]
@@ -461,7 +461,7 @@ def test_refused_before_the_first_step(shared_path, monkeypatch):
     fields = FieldWriter(shared_path / "a.bp", every=1)
     follow(s, fields, 1)
     other, state = FieldWriter(shared_path / "d.bp", every=1), fields.state()
-    other.resume({**state, "normal": np.zeros(77)})
+    other.resume({**state, "impulses": np.zeros((77, 2))})
     with pytest.raises(ValueError, match="of another contact: it has impulses of shape"):
         other.begin(s)
     other = FieldWriter(shared_path / "d.bp", every=1)
@@ -554,9 +554,9 @@ def test_pressure_of_a_plane_and_of_two_surfaces(shared_path):
     sums = COMM.allreduce(np.array([s.dt * pressures @ areas, s.r.sum()]))
     assert sums[1] > 0 and sums[0] == pytest.approx(sums[1], rel=1e-12)
     largest = np.zeros(body.owned // 2)
-    np.maximum.at(largest, s.contact.point_dofs()[:, 0] // 2, pressures)
+    np.maximum.at(largest, s.contact.nodes.dofs()[:, 0] // 2, pressures)
     assert np.nansum(shown[:, 3]) == pytest.approx(COMM.allreduce(largest.sum()), rel=1e-12)
-    assert np.isfinite(shown[:, 3]).sum() == COMM.allreduce(np.unique(s.contact.point_dofs()[:, 0]).size)
+    assert np.isfinite(shown[:, 3]).sum() == COMM.allreduce(np.unique(s.contact.nodes.dofs()[:, 0]).size)
 
 
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe])
@@ -583,4 +583,4 @@ def test_nodal_impulses_give_the_momentum_where_normals_turn(scheme, tmp_path):
     state = fields.state()
     fields.end()
     assert film.states[-1].forces.sum(axis=0) * 0.02 == pytest.approx(gained, rel=1e-10)
-    assert (state["normal"] + state["tangential"]).sum(axis=0) == pytest.approx(gained, rel=1e-10)
+    assert state["impulses"].sum(axis=0) == pytest.approx(gained, rel=1e-10)

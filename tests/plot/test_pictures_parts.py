@@ -104,8 +104,8 @@ def test_opposite_forces_are_not_summed(gdim):
     """Many forces on both surfaces, each sum on its own side and of the size of its share."""
     body = pair(gdim)
     contact = di.SurfaceContact(body, "a/boundary", "b/boundary")
-    x = body.x[contact.loaded.dofs[:, 0] // gdim][:, 0]
-    forces = np.zeros(contact.loaded.dofs.shape)
+    x = body.x[contact.nodes.loaded.dofs[:, 0] // gdim][:, 0]
+    forces = np.zeros(contact.nodes.loaded.dofs.shape)
     forces[:, 0] = np.where(x < 1.1, -1.0, 1.0)
     look = wanted(contact=contact, eye=(0.3, -1.0, 0.35))
     visible, plane, found = shots.gather(body, [at_rest(body, forces=forces)], look)
@@ -125,7 +125,7 @@ def test_sides_of_a_list_of_contacts():
     floor = di.RigidContact(body, "a/boundary", di.Plane((0.0, -1.0), (0.0, 1.0)))
     both = film.as_contact([surfaces, floor])
     sides = shots._sides(both)
-    assert len(sides) == len(both.loaded.dofs)
+    assert len(sides) == len(both.nodes.loaded.dofs)
     assert np.array_equal(np.unique(np.concatenate(COMM.allgather(sides))), [0, 1, 2])
 
 

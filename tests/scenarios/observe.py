@@ -54,7 +54,7 @@ def nodal_impulses(s: Any) -> np.ndarray:
     total, contact = np.zeros(whole(s, s.u).size), s.contact
     if contact is None:
         return total
-    dofs = contact.loaded.dofs
+    dofs = contact.nodes.loaded.dofs
     part = np.zeros(dofs.shape)
     s.add_nodal_impulses(part)
     np.add.at(total, dofs, part)

@@ -11,9 +11,9 @@ LINES = 40
 _LOOK = [
     "seen = []",
     "def look(s):",
-    "    part, all = np.zeros(s.contact.loaded.dofs.shape), np.zeros(s.system.size)",
+    "    part, all = np.zeros(s.contact.nodes.loaded.dofs.shape), np.zeros(s.system.size)",
     "    s.add_nodal_impulses(part)",
-    "    np.add.at(all, s.contact.loaded.dofs, part)",
+    "    np.add.at(all, s.contact.nodes.loaded.dofs, part)",
     "    seen.append((s.v_time, s.v.copy(), all))",
 ]
 

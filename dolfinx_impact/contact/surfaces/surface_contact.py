@@ -9,23 +9,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from ... import arguments
-from ..._types import AnyArray, BoolArray, FloatArray, IntArray
+from ..._types import AnyArray, BoolArray, FloatArray
 from ...algebra import coulomb, kernels
 from ...algebra.node_rows import NodeRows
-from ...algebra.operators import SparseRows
 from ...systems.continuum import Continuum
-from ...systems.outer_facets import collect_facets
 from ..base import Contact
 from ..compiled import CompiledContact, Surface
-from ..pressure import PointFacets, quotient
-from ..state import ContactState, Impulses
+from ..state import ContactState
 from .assembly import Assembly
 from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
 from .facets import Facets, collect
+from .nodes import SurfaceNodes
 from .pair import slave_and_master
 from .passing import PassingCheck
-from .slave_facets import slave_facets
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12
@@ -111,7 +108,7 @@ class SurfaceContact(Contact):
         sides = [slave_and_master(facets, first, second) for first, second in pairs]
         self.assembly = Assembly(body, facets, sides, corners=not tie)
         self._passing, self._evaluated_at = PassingCheck(self.assembly, names), 0.0
-        self._impulses, gdim = np.zeros(body.size), body.gdim
+        gdim = body.gdim
         order = self.assembly.order()
         if tie:
             order = np.column_stack([np.repeat(order, gdim, axis=0), np.tile(np.arange(gdim), len(order))])
@@ -144,6 +141,7 @@ class SurfaceContact(Contact):
         self._tied = np.repeat(covered, self.body.gdim)
 
     L: NodeRows
+    _NODES = SurfaceNodes
 
     @property
     def bilateral(self) -> BoolArray:
@@ -155,54 +153,6 @@ class SurfaceContact(Contact):
         """See :attr:`.Contact.small_parts`; in the state of the last evaluation."""
         return self.assembly.small_parts
 
-    @property
-    def loaded(self) -> SparseRows:
-        """See :attr:`.Contact.loaded`: the nodes of all surfaces that this rank owns."""
-        return self.assembly.loaded
-
-    def point_dofs(self) -> IntArray:
-        """See :meth:`.Contact.point_dofs`: those of the slave nodes and corners, shape (p, gdim)."""
-        dofs = self.assembly.dofs_of(self.assembly.nodes)
-        return np.repeat(dofs, self.body.gdim, axis=0) if self.tie else dofs
-
-    def _find_point_facets(self) -> PointFacets:
-        """See :meth:`.Contact.point_facets`; those of the slave surfaces."""
-        rows = self.body.gdim if self.tie else 1
-        order, place = self.L.sorting(self.comm), np.empty(self.total, dtype=np.int64)
-        place[order] = np.arange(self.total)
-        outer = [collect_facets(self.body, name) for name in self.surfaces]
-        facets, whole = slave_facets(self.assembly, outer, place[self.mine][::rows] // rows, tied=self.tie)
-        self._whole = whole
-        return facets
-
-    @property
-    def covered(self) -> FloatArray:
-        """See :attr:`.Contact.covered`. Collective at first."""
-        self.point_facets()
-        assembly = self.assembly
-        parts = np.where(self._whole > 0.0, quotient(assembly.area, self._whole), assembly.has_segments())
-        return np.repeat(parts, self.body.gdim) if self.tie else parts
-
-    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
-        """See :meth:`.Contact.normal_pressure`; of a tie, whose pressures are tractions."""
-        pressure = self.pressure(r, dt)
-        if not self.tie or pressure is None:
-            return pressure
-        gdim = self.body.gdim
-        # Linear bodies have their forces, and thus tractions, at zero displacement.
-        x = self.facets.x if self.body.linear else self.assembly.positions(self.present()[0])
-        along = np.einsum("pi,pi->p", pressure.reshape(-1, gdim), self.assembly.present_normals(x))
-        return np.repeat(-along, gdim)
-
-    def facet_sizes(self) -> FloatArray | None:
-        """See :meth:`.Contact.facet_sizes`; None for ties."""
-        if self.tie:
-            return None
-        facets, sizes = self.facets, np.zeros(len(self.facets.x))
-        np.maximum.at(sizes, facets.nodes, facets.diameter[:, None])
-        at_points: FloatArray = sizes[self.assembly.nodes]
-        return at_points
-
     def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where two surfaces may pass through each other in a step of ``dt``. Collective."""
         path, deepest = self.assembly.longest_path(v, dt)
@@ -213,13 +163,6 @@ class SurfaceContact(Contact):
                 "smaller time step",
                 stacklevel=4,
             )
-
-    def add_nodal_impulses(self, impulses: Impulses, out: FloatArray) -> None:
-        """See :meth:`.Contact.add_nodal_impulses`; on both sides. Collective."""
-        at = self.loaded.dofs
-        self._impulses[at] = 0.0
-        impulses.add_to(self._impulses)
-        out += self._impulses[at]
 
     # -- gaps and rows
 
@@ -255,7 +198,7 @@ class SurfaceContact(Contact):
         """Current positions of the points at ``u``, shape (p, gdim) [m]."""
         x = self.facets.x[self.assembly.nodes]
         x = np.repeat(x, self.body.gdim, axis=0) if self.tie else x
-        places: FloatArray = x + u[self.point_dofs()]
+        places: FloatArray = x + u[self.nodes.dofs()]
         return places
 
     def local_bases(self) -> FloatArray:

@@ -323,7 +323,7 @@ class FineContact:
         r: Normal impulses, shape (m, p) [N s].
         gap: Gaps at the same times, shape (m, p) [m].
         before: Normal velocities half a fine step earlier, ``L v_{j-1/2}``, shape (m, p) [m/s].
-        nodal: Where L varies, the impulses of all fine steps at the dofs of ``contact.loaded`` as
+        nodal: Where L varies, the impulses of all fine steps at the dofs of ``contact.nodes.loaded`` as
             :meth:`.Contact.add_nodal_impulses` adds them [N s]; else None.
     """
 
@@ -331,7 +331,7 @@ class FineContact:
         self._fine, contact = fine, fine.contact
         self.r, self.gap, self.before = (np.zeros((ratio, fine.r.size)) for _ in range(3))
         varies = contact is not None and not contact.constant
-        self.nodal = np.zeros(contact.loaded.dofs.shape) if varies else None  # type: ignore[union-attr]
+        self.nodal = np.zeros(contact.nodes.loaded.dofs.shape) if varies else None  # type: ignore[union-attr]
 
     def note(self, j: int) -> None:
         """Store the records of fine step ``j``, counted from 0. Collective."""
@@ -342,4 +342,4 @@ class FineContact:
         self.before[j] = s.contact_state.L(s.v_before)
         if self.nodal is not None:
             self.nodal *= j > 0
-            contact.add_nodal_impulses(s.impulses, self.nodal)
+            contact.nodes.add_impulses(s.impulses, self.nodal)

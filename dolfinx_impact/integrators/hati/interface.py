@@ -65,7 +65,7 @@ class Interface:
 
     def refuse_contact(self, contact: Contact) -> None:
         """Raise a ValueError if a contact point lies on the interface. Collective."""
-        rows = contact.loaded
+        rows = contact.nodes.loaded
         # Rows that change act on all dofs of their points at one time or another.
         fixed = rows is contact.L and contact.constant
         shared = np.intersect1d(rows.dofs[rows.weights != 0.0] if fixed else rows.dofs, self.dofs)

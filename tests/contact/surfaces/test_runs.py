@@ -394,9 +394,9 @@ def test_a_tie_at_the_axis_of_a_column_on_a_rough_floor(kind):
 def test_nodal_impulses_are_those_of_both_sides(friction):
     s = meeting(friction=friction)
     until_contact(s)
-    loaded = s.contact.loaded
+    loaded = s.contact.nodes.loaded
     nodal = np.zeros(loaded.dofs.shape)
-    s.contact.add_nodal_impulses(s.impulses, nodal)
+    s.contact.nodes.add_impulses(s.impulses, nodal)
     sums = total(nodal.sum(axis=0))
     assert largest(nodal) > 0
     assert np.abs(sums).max() <= 1e-13 * total(np.abs(nodal).sum())

@@ -84,7 +84,7 @@ FAULTS = {
     ),
     "pressure-of-ties": Fault(
         "the pressure of a tie is the sum of its tractions along the axes",
-        (("contact.surfaces.surface_contact", "return np.repeat(-along, gdim)", _ALL_AXES),),
+        (("contact.surfaces.nodes", "return np.repeat(-along, gdim)", _ALL_AXES),),
         lambda s: s.joint == "tie",
         "tied",
     ),

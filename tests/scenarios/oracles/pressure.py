@@ -123,7 +123,7 @@ def tied(s):
     r = np.mean(record.r[last:], axis=0)
     for each, first, upper in _joints(seen):
         own = r[first : first + each.count]
-        values = np.asarray(each.normal_pressure(own, np.mean(record.dt)))
+        values = np.asarray(each.nodes.normal_pressure(own, np.mean(record.dt)))
         values, right = values[np.isfinite(values) & (np.abs(values) > 0.0)], _above(s, upper)
         for what, value in (("largest", values.max()), ("smallest", values.min())):
             yield Misfit(f"{what} pressure of the tie below block {upper} [Pa]", value, right, 0.02 * right)

@@ -1,0 +1,116 @@
+"""What output asks of the points of several contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._types import FloatArray, IntArray
+from ..algebra.operators import SparseRows, of_points
+from ..algebra.stacked_rows import wider
+from .nodes import ContactNodes
+from .pressure import Facets, ListedFacets
+from .state import Impulses
+
+if TYPE_CHECKING:
+    from .contact_set import ContactSet
+
+
+class ListedNodes(ContactNodes):
+    """The points of all members, one contact after the other."""
+
+    _contact: ContactSet
+
+    def __init__(self, contact: ContactSet) -> None:
+        super().__init__(contact)
+        self._members = [each.nodes for each in contact.members]
+        self._counts, self._parts = [each.count for each in contact.members], contact.parts
+
+    @property
+    def loaded(self) -> SparseRows:
+        """See :attr:`.ContactNodes.loaded`; of all members."""
+        members = [each.loaded for each in self._members]
+        if all(rows is each.L for rows, each in zip(members, self._contact.members)):
+            return of_points(self._contact.L)
+        width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
+        order = [np.insert(wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
+        dofs = np.concatenate([repeated(rows.dofs, width) for rows in members])
+        return SparseRows(dofs, np.zeros(dofs.shape), np.concatenate(order))
+
+    def dofs(self) -> IntArray:
+        """See :meth:`.ContactNodes.dofs`."""
+        dofs = [each.dofs() for each in self._members]
+        width = max(each.shape[1] for each in dofs)
+        return np.concatenate([repeated(each, width) for each in dofs])
+
+    def add_impulses(self, impulses: Impulses, out: FloatArray) -> None:
+        """See :meth:`.ContactNodes.add_impulses`. Collective."""
+        r, r_t, t = impulses.r, impulses.r_t, impulses.state.t
+        if self.loaded is self._contact.L:
+            return super().add_impulses(impulses, out)
+        ends = np.cumsum([each.loaded.count for each in self._members])[:-1]
+        members = zip(self._contact.members, self._members, self._parts, np.split(out, ends))
+        for each, nodes, part, mine in members:
+            tangential = None if r_t is None else r_t[part, : each.L.components]
+            width = nodes.loaded.dofs.shape[1]
+            nodes.add_impulses(Impulses(each.now(t), r[part], tangential), mine[:, :width])
+        return None
+
+    def least_gaps(self, gap: FloatArray, block: int, out: FloatArray) -> None:
+        """See :meth:`.ContactNodes.least_gaps`. Collective."""
+        for each, part in zip(self._members, self._parts):
+            each.least_gaps(gap[part], block, out)
+
+    def used_by(self, scheme: Any, points: slice = slice(None)) -> None:
+        """See :meth:`.ContactNodes.used_by`."""
+        super().used_by(scheme, points)
+        for each, part in zip(self._members, self._parts):
+            each.used_by(scheme, part)
+
+    def _find_facets(self) -> Facets | None:
+        """See :meth:`.ContactNodes.facets`; None where no member knows its own."""
+        members = [(each.total, each.nodes.facets()) for each in self._contact.members]
+        return ListedFacets(members) if any(facets is not None for _, facets in members) else None
+
+    def facet_sizes(self) -> FloatArray | None:
+        """See :meth:`.ContactNodes.facet_sizes`; infinite for members without."""
+        return self.joined([each.facet_sizes() for each in self._members], np.inf)
+
+    @property
+    def covered(self) -> FloatArray | None:
+        """See :attr:`.ContactNodes.covered`; of all members."""
+        return self.joined([each.covered for each in self._members], 1.0)
+
+    def areas(self) -> FloatArray | None:
+        """See :meth:`.ContactNodes.areas`; NaN at points of members that do not know theirs."""
+        return self.joined([each.areas() for each in self._members])
+
+    def pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """See :meth:`.ContactNodes.pressure`; NaN at points of members that do not know their areas."""
+        return self._of_impulses(lambda each, r: each.pressure(r, dt), r)
+
+    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """See :meth:`.ContactNodes.normal_pressure`."""
+        return self._of_impulses(lambda each, r: each.normal_pressure(r, dt), r)
+
+    def _of_impulses(
+        self, evaluate: Callable[[ContactNodes, FloatArray], FloatArray | None], r: FloatArray
+    ) -> FloatArray | None:
+        return self.joined([evaluate(each, r[part]) for each, part in zip(self._members, self._parts)])
+
+    def joined(self, values: Sequence[FloatArray | None], rest: float = np.nan) -> FloatArray | None:
+        """Values at the points of all members, ``rest`` where they are None; None if all are."""
+        known = [each for each in values if each is not None]
+        if not known:
+            return None
+        shape = known[0].shape[1:]
+        filled = [np.full((n, *shape), rest) if v is None else v for n, v in zip(self._counts, values)]
+        joined: FloatArray = np.concatenate(filled)
+        return joined
+
+
+def repeated(dofs: IntArray, width: int) -> IntArray:
+    """The columns, padded with copies of the first one, shape (p, width)."""
+    return np.hstack([dofs, np.repeat(dofs[:, :1], width - dofs.shape[1], axis=1)])
