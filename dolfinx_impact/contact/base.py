@@ -38,8 +38,7 @@ _REPLACED = (
     "evaluate_along",
     "active_set",
     "closed",
-    "approach_velocity",
-    "tangential_velocity",
+    "surface_velocity",
     "local_bases",
     "at",
     "accept",
@@ -383,28 +382,9 @@ class Contact:
         at_rest: FloatArray = derivative(self.surface_velocity, t, step)
         return at_rest
 
-    def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
-        """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
-        normal_velocity = self.L(v)
-        if self.moving:
-            normal_velocity -= np.einsum("pk,pk->p", of_points(self.L).weights, self.surface_velocity(t))
-        return normal_velocity
-
     def closed(self, gap: FloatArray) -> BoolArray:
         """Mask of the points that count as closed at these gaps, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
-
-    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """Tangential velocities of the points relative to the obstacle at ``t``, shape (p, gdim) [m/s].
-
-        Defined only where the columns of L are the directions of space, as for obstacles.
-        """
-        velocity = self.L.at_points(v)
-        if self.moving:
-            velocity -= self.surface_velocity(t)
-        n = of_points(self.L).weights
-        tangential: FloatArray = velocity - np.einsum("pk,pk->p", n, velocity)[:, None] * n
-        return tangential
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """Data for compiled loops.

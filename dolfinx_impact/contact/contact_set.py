@@ -205,12 +205,6 @@ class ContactSet(Contact):
             return np.concatenate([wider(each[:, 0], width) for each in bases])[:, None, :]
         return np.concatenate(bases)
 
-    def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
-        """See :meth:`.Contact.approach_velocity`."""
-        if not (self._stacked and self.moving):
-            return super().approach_velocity(v, t)
-        return np.concatenate([each.approach_velocity(v, t) for each in self.members])
-
     def surface_velocity(self, t: float) -> FloatArray:
         """See :meth:`.Contact.surface_velocity`."""
         if self._shared:
@@ -224,10 +218,6 @@ class ContactSet(Contact):
             return np.zeros((self.count, self.L.components))
         width = self.L.components
         return np.concatenate([wider(each.surface_acceleration(t, step), width) for each in self.members])
-
-    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """See :meth:`.Contact.tangential_velocity`."""
-        return np.concatenate([each.tangential_velocity(v, t) for each in self.members])
 
     def places(self, u: FloatArray) -> FloatArray | None:
         """See :meth:`.Contact.places`; NaN at points of members that do not know theirs."""

@@ -27,7 +27,7 @@ from .surfaces.halo import Halo
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
 #: Members of pairs with friction that compiled loops replace.
-_REPLACED = ("gap", "closed", "active_set", "frictions", "tangential_velocity")
+_REPLACED = ("gap", "closed", "active_set", "frictions")
 
 
 class _PairNodes(ContactNodes):
@@ -200,16 +200,6 @@ class NodePairs(Contact):
             return super().local_bases()
         normals = np.tile(self.normal, (self.count, 1))
         return np.concatenate([normals[:, None, :], coulomb.tangents(normals)], axis=1)
-
-    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """Tangential velocities of the second nodes relative to the first ones, shape (p, gdim) [m/s].
-
-        With friction alone; collective.
-        """
-        if self.friction == 0:
-            return super().tangential_velocity(v, t)
-        velocity = self.L.at_points(v)
-        return np.asarray(velocity - np.outer(velocity @ self.normal, self.normal))
 
     def approach(self) -> SparseRows:
         """Rows for the displacement of each node towards the other node of its pair [m].

@@ -177,12 +177,6 @@ class RigidBodyContact(Contact):
             accelerations[rows, :2] = acceleration(face, self._points[rows], t, step)
         return accelerations
 
-    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """Tangential velocities of the contact points relative to the obstacle at ``t``, (p, 2) [m/s]."""
-        along = np.einsum("pk,pk->p", self._frames[:, 1], v - self.surface_velocity(t))
-        tangential: FloatArray = along[:, None] * self._frames[:, 1, :2]
-        return tangential
-
     def _contact_points(self, u: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
         """Contact points, shape (p, 2) [m], and local bases, shape (p, 2, 3), at ``u`` at ``t``."""
         arms = self.body.arms(u[2])

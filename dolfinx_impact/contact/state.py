@@ -10,6 +10,7 @@ import numpy as np
 from .._types import BoolArray, FloatArray
 from ..algebra import kernels
 from ..algebra.contact_operator import ContactOperator
+from ..algebra.operators import SparseRows
 
 if TYPE_CHECKING:
     from .base import Contact
@@ -67,6 +68,12 @@ class ContactState:
         return self._present().local_bases()
 
     @property
+    def normals(self) -> FloatArray:
+        """Normals at the vectors of L, shape (p, components); of bodies with rotations also their levers."""
+        L = self.L
+        return L.weights if isinstance(L, SparseRows) else self.bases[:, 0]
+
+    @property
     def restitutions(self) -> FloatArray:
         """Newton's coefficient e of every point, shape (p,)."""
         return self.contact.restitutions
@@ -90,12 +97,22 @@ class ContactState:
         return self._present().surface_acceleration(t, step)
 
     def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
-        """See :meth:`.Contact.approach_velocity`."""
-        return self._present().approach_velocity(v, t)
+        """Relative normal velocities ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
+        normal = self.L(v)
+        if self.contact.moving:
+            normal -= np.einsum("pk,pk->p", self.normals, self.surface_velocity(t))
+        return normal
 
     def tangential_velocity(self, v: FloatArray, t: float) -> FloatArray:
-        """See :meth:`.Contact.tangential_velocity`."""
-        return self._present().tangential_velocity(v, t)
+        """Tangential velocities relative to what is opposite at ``t``, shape (p, components) [m/s].
+
+        Defined where the vectors of L are in the directions of space.
+        """
+        velocity, n = self.L.at_points(v), self.normals
+        if self.contact.moving:
+            velocity -= self.surface_velocity(t)
+        along: FloatArray = velocity - np.einsum("pk,pk->p", n, velocity)[:, None] * n
+        return along
 
 
 @dataclass(frozen=True, slots=True)

@@ -368,7 +368,7 @@ def test_friction_of_a_pair_is_coulombs(ranks):
         r_t = np.tile([0.0, -reduced * expected], (pairs.count, 1))
         assert s.r_t == pytest.approx(r_t, rel=1e-6, abs=1e-9)
         rest = np.tile([0.0, sliding - expected], (pairs.count, 1))
-        assert pairs.tangential_velocity(s.v) == pytest.approx(rest, abs=1e-6)
+        assert s.contact_state.tangential_velocity(s.v, s.t) == pytest.approx(rest, abs=1e-6)
         momentum = [parallel.total(WORLD, float((body.mass * s.v[: body.owned])[i::2].sum())) for i in (0, 1)]
         assert momentum == pytest.approx([0.5 * 3.0 - 1.5, 1.5 * sliding], abs=1e-12)
 

@@ -127,7 +127,8 @@ def test_impacts_on_spheres(facets, make, friction):
         assert parallel.largest(COMM, -s.r) <= 0
         if parallel.largest(COMM, s.r) > 0:
             hits += 1
-            end = wall.approach_velocity(s.v, s.v_time) + 0.5 * wall.approach_velocity(before, s.v_time)
+            state = s.contact_state
+            end = state.approach_velocity(s.v, s.v_time) + 0.5 * state.approach_velocity(before, s.v_time)
             assert parallel.largest(COMM, np.abs(end[s.r > 0])) < 1e-12 or friction > 0
     assert hits > 0
 
@@ -342,7 +343,7 @@ def test_friction_obeys_coulomb(theta, force, friction):
         np.add.at(acting, wall.L.dofs, s.r_t)
         left = Step(body, dt, theta, "consistent", force == "midpoint", t, u, v).lacking(s.v)
         assert np.abs(left - acting).max() < 1e-11
-        slip, size = wall.tangential_velocity(s.v, s.t), np.linalg.norm(s.r_t, axis=1)
+        slip, size = s.contact_state.tangential_velocity(s.v, s.t), np.linalg.norm(s.r_t, axis=1)
         assert np.all(size <= friction * s.r + 1e-12)
         for i in np.flatnonzero(s.r > 1e-6):
             hits += 1

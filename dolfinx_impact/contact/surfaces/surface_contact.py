@@ -210,12 +210,6 @@ class SurfaceContact(Contact):
         """Zero, shape (p, gdim): L and W hold the velocity relative to the opposite surface."""
         return np.zeros((self.count, self.body.gdim))
 
-    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """Tangential velocities relative to the opposite surface, shape (p, gdim) [m/s]. Collective."""
-        velocity, normals = self.L.at_points(v), self.L.normals()
-        along: FloatArray = velocity - np.einsum("pk,pk->p", velocity, normals)[:, None] * normals
-        return along
-
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """None: see :meth:`.Contact.compiled`."""
         raise kernels.NotCompiled("contact of surfaces makes its steps one by one")
