@@ -9,11 +9,14 @@ from .node_pairs import NodePairs
 from .obstacle_contact import ObstacleContact
 from .rigid_body import RigidBodyContact
 from .rigid_contact import RigidContact
+from .state import ContactState, Impulses
 from .surfaces import SurfaceContact
 
 __all__ = [
     "DofBound",
     "Contact",
+    "ContactState",
+    "Impulses",
     "NodePairs",
     "ObstacleContact",
     "RigidBodyContact",

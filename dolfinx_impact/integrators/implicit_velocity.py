@@ -15,9 +15,8 @@ from ..contact.contact_set import Contacts
 from ..systems.system import PointMasses
 from .central_differences import CentralDifferences
 from .contact_laws import VelocityLevel
-from .delassus import FactorisedDelassus
+from .delassus import factorised_delassus
 from .options import LUMPED, TOUCHING
-from .requirements import without_friction
 
 _MOST = 60
 _TOLERANCE = 1e-12
@@ -30,8 +29,8 @@ class CDLagrangeImplicit(CentralDifferences):
     Di Stasio et al. (2019), 'CD-Lagrange Implicit', the equation after (38), doi:10.1186/s40323-019-0126-y::
 
         u_{n+1} = u_n + h v_{n+1/2}
-        M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r
-        where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0
+        M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r + W^T r_t
+        where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0,   friction on v_{n+3/2}
 
     Every Newton iteration includes the contact problem for its updated velocity, with ``H = L K^-1 L^T`` and
     ``K = M - h/2 dF/dv``. The start is that of :class:`.CentralDifferences`, with forces at v_0. Second order
@@ -40,15 +39,15 @@ class CDLagrangeImplicit(CentralDifferences):
     Args:
         system: Point masses.
         dt: Time step [s], at most ``system.critical_time_step()``.
-        contact: The contact, without friction, or None.
+        contact: The contact, a list of contacts, or None.
         allow_unstable: Accept a step above the critical one.
 
     Attributes:
         iterations: Newton iterations of the last step.
 
     Raises:
-        ValueError: A system that is not one of point masses, friction, a step that is not positive
-            or above the critical one.
+        ValueError: A system that is not one of point masses, a step that is not positive or above the
+            critical one.
         NotConverged: (by ``step``) Newton's method does not reach a relative change of 1e-12.
     """
 
@@ -64,7 +63,6 @@ class CDLagrangeImplicit(CentralDifferences):
         self, system: PointMasses, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
         arguments.time_step(dt)
-        contact = without_friction(contact, "CD-Lagrange implicit")
         if not isinstance(system, PointMasses):
             raise ValueError(
                 f"forces at the mean velocity take PointMasses, not a {type(system).__name__}: take "
@@ -115,7 +113,7 @@ class CDLagrangeImplicit(CentralDifferences):
         solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
         self.v -= self._change
         if self.contact is not None:
-            response = FactorisedDelassus(self.contact, solver, system.size, symmetric=False)
+            response = factorised_delassus(self, solver, symmetric=False)
             impulses = self.enforcement.impulses(self, response)
             self.take(impulses)
             response.apply(impulses, self.v)

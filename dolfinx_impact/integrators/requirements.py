@@ -16,8 +16,9 @@ def without_friction(given: Contacts, what: str) -> Contact | None:
     contact = as_contact(given)
     if contact is not None and contact.friction > 0:
         raise ValueError(
-            f"{what} does not support friction, but the contact has {contact.friction}: set it to 0, or take "
-            "CDLagrange or MoreauJean"
+            f"{what} does not support friction, but the contact has {contact.friction}: Coulomb's law is one "
+            "between velocities, and an impulse that closes a gap at the end of a step is no measure of the "
+            "pressure in it; set it to 0, or take CDLagrange or MoreauJean"
         )
     return contact
 

@@ -125,7 +125,29 @@ def test_what_it_does_not_take():
     with pytest.raises(ValueError, match="above the critical one"):
         implicit(pair(), 1.0)
     assert implicit(pair(), 1.0, allow_unstable=True).beyond_limit
-    ball = di.PointMasses([1.0, 1.0])
-    wall = di.ObstacleContact(ball, [[0, 1]], di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.2)
-    with pytest.raises(ValueError, match="CD-Lagrange implicit does not support friction, .* has 0.2"):
-        di.CDLagrangeImplicit(ball, 0.1, wall)
+
+
+def sliding(scheme, damping, mu=0.3, h=0.01):
+    """A mass of 2 kg on a plane, thrown along it at 3 m/s."""
+    mass = di.PointMasses([2.0, 2.0], load=[0.0, -20.0], damping=damping)
+    floor = di.ObstacleContact(mass, [[0, 1]], di.Plane((0.0, 0.0), (0.0, 1.0)), friction=mu)
+    return trajectory(scheme(mass, h, floor), [0.0, 0.0], [3.0, 0.0], 2.0)
+
+
+def test_friction_is_that_of_cd_lagrange_where_no_force_depends_on_the_velocity():
+    mine, other = sliding(di.CDLagrangeImplicit, None), sliding(di.CDLagrange, None)
+    for name in ("u", "v", "r", "r_t", "contact"):
+        assert mine[name] == pytest.approx(other[name], abs=1e-12 * np.abs(other[name]).max())
+    assert mine["v"][-1] == pytest.approx([0.0, 0.0], abs=1e-13)  # mu g t = 3 m/s after 1 s
+
+
+def test_friction_beside_drag_and_its_balance():
+    """m v' = -mu m g - c v until it stops, where sticking takes both."""
+    result = sliding(di.CDLagrangeImplicit, lambda t, u, v, out: np.copyto(out, 0.8 * v), h=1e-3)
+    rate, pull = 0.4, 3.0
+    exact = (3.0 + pull / rate) * np.exp(-rate * result["t"]) - pull / rate
+    moving = exact > 0
+    assert result["v_t"][moving, 0] == pytest.approx(exact[moving], abs=2e-3)
+    assert np.abs(result["v"][-1]).max() < 1e-13
+    assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"].max()
+    assert np.abs(result["r_t"][-10:]).max() < 1e-13

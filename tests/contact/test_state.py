@@ -1,0 +1,82 @@
+"""A contact as values: states, impulses, and what questions in between disturb."""
+
+import numpy as np
+import pytest
+
+import dolfinx_impact as di
+
+
+def over_a_disc(friction=0.2, **law):
+    mass = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
+    return mass, di.ObstacleContact(mass, [[0, 1]], di.Sphere((0.0, -1.0), 1.0), friction=friction, **law)
+
+
+def test_a_state_is_of_its_call():
+    mass, contact = over_a_disc()
+    above, right = np.array([0.0, -1e-3]), np.array([0.999, -1.0])
+    state = contact.at(above, None, 0.0)
+    assert state.closed.all() and state.L(np.array([3.0, 2.0])) == pytest.approx([2.0])
+    assert state.bases[0] @ [3.0, 2.0] == pytest.approx([2.0, -3.0])
+    other = contact.at(right, None, 0.0, every=True)
+    assert other.gap == pytest.approx([-1e-3]) and other.L(np.array([3.0, 2.0])) == pytest.approx([3.0])
+    for read in (
+        lambda: state.L,
+        lambda: state.bases,
+        lambda: state.surface_velocity(0.0),
+        lambda: state.approach_velocity(above, 0.0),
+        lambda: state.tangential_velocity(above, 0.0),
+        lambda: state.surface_acceleration(0.0, 1e-3),
+    ):
+        with pytest.raises(RuntimeError, match="this state of a ObstacleContact is an old one.*copy what is"):
+            read()
+    assert state.closed.all()  # the mask is its own
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean, di.NohBathe, di.GeneralizedAlpha])
+@pytest.mark.parametrize("kind", ["disc", "list", "box"])
+def test_questions_within_a_step_disturb_nothing(scheme, kind):
+    """Whoever asks for gaps within a step, at any displacements: the run stays what it was."""
+
+    class Curious(di.PointMasses):
+        asked = None
+
+        def force(self, t, u, v, out):
+            super().force(t, u, v, out)
+            if self.asked is not None:
+                for x in (u, u + 0.3, 0 * u - 5.0):
+                    self.asked.gap(x, t)
+                self.asked.areas(), self.asked.places(u)
+
+    def run(curious):
+        mass = Curious([1.0, 1.0], load=[0.0, -9.81])
+        disc = di.Sphere((0.0, -1.0), 1.0)
+        shape = {"disc": disc, "list": disc, "box": di.Box.between((-0.3, -1.0), (0.3, 0.0))}[kind]
+        contact = di.ObstacleContact(mass, [[0, 1]], shape, friction=0.2, restitution=0.3)
+        floor = di.ObstacleContact(mass, [[0, 1]], di.Plane((0.0, -0.05), (0.0, 1.0)), friction=0.1)
+        s = scheme(mass, 1e-3, contact=[contact, floor] if kind == "list" else contact)
+        mass.asked = s.contact if curious else None
+        s.start([-0.1, 0.01], [1.0, -0.5])
+        return di.simulate(s, t_end=0.4, progress=False)
+
+    plain, asked = run(False), run(True)
+    for name in plain:
+        np.testing.assert_array_equal(plain[name], asked[name], err_msg=name)
+    assert plain["r"].any()
+
+
+def test_impulses_act_and_work_with_the_rows_of_their_state():
+    mass, contact = over_a_disc()
+    s = di.CDLagrange(mass, 1e-3, contact)
+    s.start([0.0, 0.0], [1.0, -1.0])
+    for _ in range(5):
+        before = s.v.copy()
+        s.step()
+        impulses, out = s.impulses, np.zeros(2)
+        impulses.add_to(out)
+        assert mass.mass * (s.v - before) - 1e-3 * np.array([0.0, -9.81]) == pytest.approx(out, abs=1e-15)
+        assert impulses.work(s.v) == pytest.approx(float(out @ s.v), abs=1e-15)
+        assert s.contact_work(s.v) == impulses.work(s.v)
+    kept = s.impulses
+    s.step()
+    with pytest.raises(RuntimeError, match="is an old one"):
+        kept.add_to(out)
