@@ -79,14 +79,14 @@ class TchamwaWielgosz(di.Integrator):
             self.resolve_contact(n, inverse_mass)
 
     def resolve_contact(self, n, inverse_mass):
-        closed = self.contact.closed(self.contact.evaluate(self.u, self.t))
-        L = self.contact.L
+        state = self.contact.at(self.u, self.v, self.t)
+        closed, L = state.closed, state.L
         H = np.sum(L.weights**2 * inverse_mass[L.dofs], axis=1)  # no two points share a dof
         b = L(self.v) + self.contact.restitution * L(self.v_before)
-        self.r[:], self.push[:] = 0.0, 0.0
+        self.r[:] = 0.0
         self.r[closed] = complementarity.solve(H[closed], b[closed])
-        L.add_transpose(self.r, self.push)
-        self.v[:n] += inverse_mass * self.push[:n]
+        self.take(di.contact.Impulses(state, self.r))
+        self.impulses.add_to(self.v, inverse_mass)
 
 
 # %% [markdown]

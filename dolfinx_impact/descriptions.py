@@ -48,9 +48,8 @@ def of_points(system: Any) -> str:
 
 def of_contact(contact: Any) -> str:
     """Number of points, obstacle, restitution, friction and gap tolerance of a contact."""
-    members = getattr(contact, "members", None)
-    if members is not None:
-        return "; ".join(of_contact(each) for each in members)
+    if contact not in contact.members:
+        return "; ".join(of_contact(each) for each in contact.members)
     parts = [f"{contact.total} points"]
     if hasattr(contact, "obstacle"):
         parts.append(f"against {contact.obstacle!r}")

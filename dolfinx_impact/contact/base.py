@@ -96,10 +96,11 @@ class Contact:
         nodes: What output asks of the points.
         count: Number p of points on this rank.
         closed_before: Points that were closed in the last step, mask of shape (p,).
+        bilateral: Points whose impulses have any sign (ties), mask of shape (p,).
         total: Number of points of all ranks.
         mine: Range of this rank's points in the rank-ordered concatenation over all ranks.
         constant: Whether L is constant in time.
-        moving: Whether the obstacle has a prescribed motion: see :meth:`surface_velocity`.
+        moving: Whether the obstacle has a prescribed motion.
 
     Raises:
         ValueError: A restitution outside [0, 1], a negative tolerance, a drift correction outside [0, 1], or
@@ -146,7 +147,7 @@ class Contact:
         self.allow_penetration = bool(allow_penetration)
         laws = ("restitution", "friction", "drift_correction")
         self._coefficients = {name: np.zeros(self.count) for name in laws}
-        self.closed_before = np.zeros(self.count, dtype=bool)
+        self.closed_before, self.bilateral = (np.zeros(self.count, dtype=bool) for _ in range(2))
         counts = self.comm.allgather(self.count)
         self.total, before = sum(counts), sum(counts[: self.comm.rank])
         self.mine = slice(before, before + self.count)
@@ -170,9 +171,15 @@ class Contact:
     def __repr__(self) -> str:
         return descriptions.of_contact(self)
 
+    @property
+    def members(self) -> tuple[Contact, ...]:
+        """The contacts of a list; of one contact itself."""
+        return (self,)
+
     def take(self) -> None:
         """Note that a scheme has the contact: what no scheme has is told when a run begins."""
-        _MADE.pop(id(self), None)
+        for each in (self, *self.members):
+            _MADE.pop(id(each), None)
 
     def belongs_to(self, system: System) -> bool:
         """Whether the contact was made for this system, or for one that it contains (``contains``)."""
@@ -214,11 +221,6 @@ class Contact:
         return self._of_points("drift_correction")
 
     @property
-    def bilateral(self) -> BoolArray:
-        """Mask of the points whose impulses have any sign (ties), shape (p,)."""
-        return np.zeros(self.count, dtype=bool)
-
-    @property
     def small_parts(self) -> bool:
         """Whether a body on this rank is much smaller than the facets that it touches (surfaces)."""
         return False
@@ -232,24 +234,6 @@ class Contact:
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gap at the positions ``u`` at the time ``t`` [s], shape (p,) [m]."""
         raise NotImplementedError
-
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """Gap at ``u`` at ``t``, shape (p,) [m]; updates :attr:`L` to L(u)."""
-        return self.gap(u, t)
-
-    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
-        return self.evaluate(u, t)
-
-    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
-        """Active set at ``u`` at ``t``: mask of the closed points, shape (p,). Updates their :attr:`L` alone.
-
-        Args:
-            u: Positions [m].
-            v: Free velocities [m/s]: at edges they select the side through which points enter.
-            t: Time [s].
-        """
-        return self.closed(self.evaluate(u, t))
 
     def at(
         self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False
@@ -271,6 +255,37 @@ class Contact:
     def now(self, t: float) -> ContactState:
         """The contact as it stands, with what was closed at the end of the last step; ``t`` is its time."""
         return ContactState(self, t, self.closed_before)
+
+    # -- what at() asks of a class, and what its states read
+
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
+        """Gaps at ``u`` at ``t``, shape (p,) [m]; updates :attr:`L` to L(u)."""
+        return self.gap(u, t)
+
+    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
+        """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
+        return self.evaluate(u, t)
+
+    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
+        """Mask of the closed points, shape (p,); updates their rows of :attr:`L` alone."""
+        return self.closed(self.evaluate(u, t))
+
+    def local_bases(self) -> FloatArray:
+        """See :attr:`.ContactState.bases`; of the last :meth:`at`."""
+        # Of rows that ranks share the normal components are all that a rank has.
+        rows = self.L
+        return rows.weights[:, None, :] if isinstance(rows, SparseRows) else np.ones((self.count, 1, 1))
+
+    def surface_velocity(self, t: float) -> FloatArray:
+        """See :meth:`.ContactState.surface_velocity`; of the last :meth:`at`, zero unless :attr:`moving`."""
+        return np.zeros((self.count, self.L.components))
+
+    def surface_acceleration(self, t: float, step: float) -> FloatArray:
+        """See :meth:`.ContactState.surface_acceleration`; of the last :meth:`at`."""
+        if not self.moving:
+            return np.zeros((self.count, self.L.components))
+        at_rest: FloatArray = derivative(self.surface_velocity, t, step)
+        return at_rest
 
     # -- history: the state that the next step depends on
 
@@ -302,7 +317,7 @@ class Contact:
     def agree_on_failure(self) -> None:
         """Raise the :attr:`failure` of any rank on all ranks. Collective."""
         if self.thickness < math.inf and self.comm.size > 1:
-            parallel.agree(self.comm, self.failure)
+            parallel.agree(self.comm, next((each.failure for each in self.members if each.failure), None))
 
     def accept(self, state: ContactState | None) -> None:
         """Keep what the next step depends on; called once, at the end of a step.
@@ -317,7 +332,10 @@ class Contact:
     @property
     def remembers(self) -> bool:
         """Whether the next step depends on more than displacements and velocities."""
-        return self._sides is not None or (self.drift_correction > 0 and not self.constant)
+        return any(
+            each._sides is not None or (each.drift_correction > 0 and not each.constant)
+            for each in self.members
+        )
 
     def past(self) -> dict[str, AnyArray]:
         """History variables that the next step depends on, by name, shape (p, ...) each; empty for none."""
@@ -339,10 +357,6 @@ class Contact:
         if self._sides is not None:
             self._sides.resume(past)
 
-    def restitution_laws(self) -> tuple[float, ...]:
-        """Distinct coefficients of restitution among the points of all ranks."""
-        return (self.restitution,)
-
     def approach(self) -> SparseRows | None:
         """Rows for the displacement of each point along ``-n`` at zero displacement [m], always the same.
 
@@ -353,34 +367,6 @@ class Contact:
     def places(self, u: FloatArray) -> FloatArray | None:
         """Current positions of the points at ``u``, shape (p, gdim) [m]; None where they are unknown."""
         return None
-
-    def local_bases(self) -> FloatArray:
-        """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, d, k).
-
-        ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
-        The tangents are orthonormal.
-        """
-        # Of rows that ranks share the normal components are all that a rank has.
-        rows = self.L
-        return rows.weights[:, None, :] if isinstance(rows, SparseRows) else np.ones((self.count, 1, 1))
-
-    def surface_velocity(self, t: float) -> FloatArray:
-        """Velocities of the obstacle at the points, on their dofs, shape (p, k) [m/s].
-
-        At the positions of the last :meth:`evaluate`; zero unless :attr:`moving`.
-        """
-        return np.zeros((self.count, self.L.components))
-
-    def surface_acceleration(self, t: float, step: float) -> FloatArray:
-        """Accelerations of the obstacle at the points, on their dofs, shape (p, k) [m/s2].
-
-        At the positions of the last :meth:`evaluate`, by differences over times ``step`` apart [s]; zero
-        unless :attr:`moving`.
-        """
-        if not self.moving:
-            return np.zeros((self.count, self.L.components))
-        at_rest: FloatArray = derivative(self.surface_velocity, t, step)
-        return at_rest
 
     def closed(self, gap: FloatArray) -> BoolArray:
         """Mask of the points that count as closed at these gaps, shape (p,)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from ..algebra.operators import SharedSparseRows, SparseRows, of_points
 from ..algebra.stacked_rows import StackedRows, wider
 from .base import Contact
 from .listed_nodes import ListedNodes, repeated
-from .obstacles import Obstacle, UnionObstacle
+from .listed_state import ListedState
+from .obstacles import UnionObstacle
 from .state import ContactState
 
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
@@ -44,7 +45,6 @@ class ContactSet(Contact):
         members: The contacts.
 
     Attributes:
-        members: As given.
         parts: The range of points of each member.
 
     Raises:
@@ -57,8 +57,8 @@ class ContactSet(Contact):
     _NODES = ListedNodes
 
     def __init__(self, members: Sequence[Contact]) -> None:
-        self.members = tuple(members)
-        wrong = [each for each in self.members if not isinstance(each, Contact)]
+        self._members = tuple(members)
+        wrong = [each for each in members if not isinstance(each, Contact)]
         if wrong:
             raise ValueError(f"contact= takes a contact or a list of contacts, not {wrong[0]!r} in a list")
         if any(each.system is not self.members[0].system for each in self.members):
@@ -66,6 +66,7 @@ class ContactSet(Contact):
         first = self.members[0]
         self.constant = all(each.constant for each in self.members)
         self.moving = any(each.moving for each in self.members)
+        self.velocity_level_only = any(each.velocity_level_only for each in self.members)
         self._check_friction()
         ends = np.cumsum([each.count for each in self.members])
         self.parts = [slice(int(end) - each.count, int(end)) for end, each in zip(ends, self.members)]
@@ -76,38 +77,41 @@ class ContactSet(Contact):
         self.drift_correction = max(each.drift_correction for each in self.members)
         self.allow_penetration = all(each.allow_penetration for each in self.members)
         self.thickness = min(each.thickness for each in self.members)
+        self.bilateral[:] = np.concatenate([each.bilateral for each in self.members])
+        shapes = [shape for each in self.members if (shape := getattr(each, "obstacle", None)) is not None]
+        #: The union of the members' obstacles; None where there are none.
+        self.obstacle = UnionObstacle(shapes) if shapes else None
 
-    def take(self) -> None:
-        """See :meth:`.Contact.take`."""
-        super().take()
-        for each in self.members:
-            each.take()
+    @property
+    def members(self) -> tuple[Contact, ...]:
+        """The contacts, as given."""
+        return self._members
 
     def _check_friction(self) -> None:
-        self._shared = False
-        self._stacked = any(each.velocity_level_only for each in self.members)
-        shapes = {(each.local_bases().shape[1:], each.directions) for each in self.members}
+        self.shared = False
+        self.stacked = self.velocity_level_only
+        shapes = {(each.now(0.0).bases.shape[1:], each.directions) for each in self.members}
         if any(each.friction > 0 for each in self.members) and len(shapes) > 1:
             kinds = ", ".join(type(each).__name__ for each in self.members)
             raise ValueError(
                 f"with friction all contacts of a list must have the directions of space, not {kinds}: leave "
                 "friction out, or what has no tangents (DofBound, node pairs without friction)"
             )
-        if self._stacked:
+        if self.stacked:
             return
         shared = self.members[0].comm.allreduce(any(each.L.collective for each in self.members))
         if shared and not (self.constant and all(each.friction == 0 for each in self.members)):
             raise ValueError("node pairs stand in a list with flat contacts without friction only")
-        self._shared = bool(shared)
+        self.shared = bool(shared)
 
     def _joined_rows(self) -> ContactOperator:
         """Rows of all members; those with fewer dofs are padded with zero weights."""
         longest = max(each.L.order.shape[1] for each in self.members)
         order = [wider(each.L.order, longest) for each in self.members]
         keys = np.concatenate([np.insert(keys, 0, i, axis=1) for i, keys in enumerate(order)])
-        if self._stacked:
+        if self.stacked:
             return StackedRows([each.L for each in self.members], keys)
-        if self._shared:
+        if self.shared:
             return self._shared_rows(keys)
         rows = [of_points(each.L) for each in self.members]
         width = max(each.dofs.shape[1] for each in rows)
@@ -134,28 +138,6 @@ class ContactSet(Contact):
         point, dof = np.concatenate(points), np.concatenate(dofs)
         return SharedSparseRows(comm, point, dof, np.concatenate(weights), keys)
 
-    @property
-    def velocity_level_only(self) -> bool:  # type: ignore[override]
-        """See :attr:`.Contact.velocity_level_only`."""
-        return any(each.velocity_level_only for each in self.members)
-
-    @property
-    def bilateral(self) -> BoolArray:
-        """See :attr:`.Contact.bilateral`."""
-        return np.concatenate([each.bilateral for each in self.members])
-
-    @property
-    def small_parts(self) -> bool:
-        """See :attr:`.Contact.small_parts`."""
-        return any(each.small_parts for each in self.members)
-
-    @property
-    def obstacle(self) -> Obstacle | None:
-        """The union of the members' obstacles; None where there are none."""
-        known = [getattr(each, "obstacle", None) for each in self.members]
-        shapes = [each for each in known if each is not None]
-        return UnionObstacle(shapes) if shapes else None
-
     def _of_points(self, name: str) -> FloatArray:
         values = self._coefficients[name]
         for each, part in zip(self.members, self.parts):
@@ -168,56 +150,39 @@ class ContactSet(Contact):
         """Gaps of all members at ``t``, shape (p,) [m]."""
         return np.concatenate([each.gap(u, t) for each in self.members])
 
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """See :meth:`.Contact.evaluate`."""
-        return self._updated(lambda each: each.evaluate(u, t))
-
-    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """See :meth:`.Contact.evaluate_along`."""
-        return self._updated(lambda each: each.evaluate_along(u, v, t))
-
-    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
-        """See :meth:`.Contact.active_set`."""
-        return self._updated(lambda each: each.active_set(u, v, t))
-
-    def _updated(self, evaluate: Callable[[Contact], AnyArray]) -> AnyArray:
-        """Values of all members, concatenated; copies the rows that their evaluation has updated."""
-        values = []
+    def at(
+        self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False
+    ) -> ListedState:
+        """See :meth:`.Contact.at`."""
+        self.evaluations += 1
+        states = [each.at(u, v, t, every=every) for each in self.members]
         for each, part in zip(self.members, self.parts):
-            values.append(evaluate(each))
-            if not each.constant and not self._stacked:
+            if not each.constant and not self.stacked:
                 weights = of_points(each.L).weights
                 of_points(self.L).weights[part, : weights.shape[1]] = weights
-        return np.concatenate(values)
+        closed = np.concatenate([each.closed for each in states])
+        return ListedState(
+            self, t, closed, states, np.concatenate([s.gap for s in states]) if every else None
+        )
+
+    def now(self, t: float) -> ListedState:
+        """See :meth:`.Contact.now`."""
+        return ListedState(self, t, self.closed_before, [each.now(t) for each in self.members])
+
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
+        """See :meth:`.Contact.evaluate`."""
+        return self.at(u, None, t, every=True).gap
+
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError("contacts of a list have bases and velocities in a state alone: at(u, v, t)")
+
+    evaluate_along = active_set = _refuse  # type: ignore[assignment]
+    local_bases = surface_velocity = surface_acceleration = _refuse  # type: ignore[assignment]
 
     def closed(self, gap: FloatArray) -> BoolArray:
         """Mask of the closed points, shape (p,), with the tolerance of each member."""
         parts = zip(self.members, self.parts)
         return np.concatenate([each.closed(gap[part]) for each, part in parts])
-
-    def local_bases(self) -> FloatArray:
-        """See :meth:`.Contact.local_bases`; without friction only the normal rows."""
-        if self.friction == 0 and not self._stacked:
-            return super().local_bases()
-        bases = [each.local_bases() for each in self.members]
-        if self.friction == 0:
-            width = self.L.components
-            return np.concatenate([wider(each[:, 0], width) for each in bases])[:, None, :]
-        return np.concatenate(bases)
-
-    def surface_velocity(self, t: float) -> FloatArray:
-        """See :meth:`.Contact.surface_velocity`."""
-        if self._shared:
-            return np.zeros((self.count, self.L.components))
-        width = self.L.components
-        return np.concatenate([wider(each.surface_velocity(t), width) for each in self.members])
-
-    def surface_acceleration(self, t: float, step: float) -> FloatArray:
-        """See :meth:`.Contact.surface_acceleration`."""
-        if self._shared:
-            return np.zeros((self.count, self.L.components))
-        width = self.L.components
-        return np.concatenate([wider(each.surface_acceleration(t, step), width) for each in self.members])
 
     def places(self, u: FloatArray) -> FloatArray | None:
         """See :meth:`.Contact.places`; NaN at points of members that do not know theirs."""
@@ -237,26 +202,7 @@ class ContactSet(Contact):
             ),
         )
 
-    def restitution_laws(self) -> tuple[float, ...]:
-        """See :meth:`.Contact.restitution_laws`."""
-        return tuple(sorted({each.restitution for each in self.members}))
-
     # -- history: the state that the next step depends on
-
-    @property
-    def remembers(self) -> bool:
-        """See :attr:`.Contact.remembers`."""
-        return any(each.remembers for each in self.members)
-
-    def speeds(self, u: FloatArray, v: FloatArray, t: float) -> FloatArray:
-        """See :meth:`.Contact.speeds`; zero for members whose obstacle has no finite thickness."""
-        return np.concatenate([each.speeds(u, v, t) * (each.thickness < np.inf) for each in self.members])
-
-    @property
-    def failure(self) -> Exception | None:  # type: ignore[override]
-        """First error of the members on this rank, None without; see :meth:`.Contact.agree_on_failure`."""
-        failures = [getattr(each, "failure", None) for each in self.members]
-        return next((each for each in failures if each is not None), None)
 
     def start(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
@@ -264,27 +210,22 @@ class ContactSet(Contact):
         for each in self.members:
             each.start(u, t)
 
-    def refuse_penetration(self, u: FloatArray, t: float) -> None:
-        """See :meth:`.Contact.refuse_penetration`."""
-        for each in self.members:
-            if not each.allow_penetration:
-                each.refuse_penetration(u, t)
-
     def accept(self, state: ContactState | None) -> None:
         """See :meth:`.Contact.accept`."""
         super().accept(state)
-        for each in self.members:
-            each.accept(None)
+        states = state.members if isinstance(state, ListedState) else (None,) * len(self.members)
+        for each, own in zip(self.members, states):
+            each.accept(own)
 
     def past(self) -> dict[str, AnyArray]:
         """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""
         history: dict[str, AnyArray] = {}
-        if self._stacked and self.drift_correction > 0 and not self.constant:
+        if self.stacked and self.drift_correction > 0 and not self.constant:
             history["closed"] = self.closed_before.astype(np.float64)
-        elif not self._stacked:
+        elif not self.stacked:
             history = super().past()
         # Rows that are not copied into common ones belong to the members.
-        common = ("closed",) if self._stacked else ("closed", "L")
+        common = ("closed",) if self.stacked else ("closed", "L")
         for i, (each, part) in enumerate(zip(self.members, self.parts)):
             for name, values in each.past().items():
                 if name not in common:

@@ -26,6 +26,7 @@ class ListedNodes(ContactNodes):
     def __init__(self, contact: ContactSet) -> None:
         super().__init__(contact)
         self._members = [each.nodes for each in contact.members]
+        self.partly = any(each.partly for each in self._members)
         self._counts, self._parts = [each.count for each in contact.members], contact.parts
 
     @property
@@ -78,10 +79,9 @@ class ListedNodes(ContactNodes):
         """See :meth:`.ContactNodes.facet_sizes`; infinite for members without."""
         return self.joined([each.facet_sizes() for each in self._members], np.inf)
 
-    @property
-    def covered(self) -> FloatArray | None:
-        """See :attr:`.ContactNodes.covered`; of all members."""
-        return self.joined([each.covered for each in self._members], 1.0)
+    def covered(self, u: FloatArray) -> FloatArray | None:
+        """See :meth:`.ContactNodes.covered`; of all members."""
+        return self.joined([each.covered(u) for each in self._members], 1.0)
 
     def areas(self) -> FloatArray | None:
         """See :meth:`.ContactNodes.areas`; NaN at points of members that do not know theirs."""

@@ -195,7 +195,7 @@ class NodePairs(Contact):
         )
 
     def local_bases(self) -> FloatArray:
-        """See :meth:`.Contact.local_bases`; with friction shape (p, gdim, gdim), the normal first."""
+        """See :attr:`.ContactState.bases`; with friction shape (p, gdim, gdim), the normal first."""
         if self.friction == 0:
             return super().local_bases()
         normals = np.tile(self.normal, (self.count, 1))

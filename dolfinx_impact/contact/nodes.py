@@ -25,6 +25,9 @@ class ContactNodes:
         contact: The contact.
     """
 
+    #: Whether parts of the points' areas may have nothing opposite; :meth:`covered` tells how much has.
+    partly = False
+
     def __init__(self, contact: Contact) -> None:
         self._contact = contact
         self._kept: tuple[Facets | None] | None = None
@@ -44,7 +47,7 @@ class ContactNodes:
 
     def add_impulses(self, impulses: Impulses, out: FloatArray) -> None:
         """Add impulses at the dofs of :attr:`loaded` to ``out``, shape (n, k) [N s]. Collective."""
-        out += impulses.r[:, None] * of_points(self._contact.L).weights
+        out += impulses.r[:, None] * of_points(impulses.state.L).weights
         if impulses.r_t is not None:
             out += impulses.r_t
 
@@ -75,9 +78,8 @@ class ContactNodes:
         """Sizes of the facets at the points, shape (p,) [m]; None where there are none. Collective."""
         return None
 
-    @property
-    def covered(self) -> FloatArray | None:
-        """Parts of the points' areas with something opposite at the last evaluation, shape (p,).
+    def covered(self, u: FloatArray) -> FloatArray | None:
+        """Parts of the points' areas with something opposite at ``u``, shape (p,). Collective.
 
         None where these never change: everywhere.
         """
@@ -122,8 +124,8 @@ class ContactNodes:
         contact, facets = self._contact, self.facets()
         if facets is None:
             return None
-        gap = contact.gap(*self.present())
-        covered = self.covered
+        u, t = self.present()
+        gap, covered = contact.gap(u, t), self.covered(u)
         local = np.column_stack([r, gap, np.ones(contact.count) if covered is None else covered])
         order = contact.L.sorting(contact.comm)
         every = parallel.gather_rows(contact.comm, local)[order]

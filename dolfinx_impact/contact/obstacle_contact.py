@@ -322,7 +322,7 @@ class ObstacleContact(Contact):
         return velocities[t].copy()
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
-        """See :meth:`.Contact.surface_acceleration`. Collective where the obstacle moves."""
+        """See :meth:`.ContactState.surface_acceleration`. Collective where the obstacle moves."""
         accelerations = np.zeros(self._x.shape)
         if self.moving:
             count = len(self.faces)

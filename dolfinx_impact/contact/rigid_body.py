@@ -170,7 +170,7 @@ class RigidBodyContact(Contact):
         return velocities
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
-        """See :meth:`.Contact.surface_acceleration`; the last column is zero."""
+        """See :meth:`.ContactState.surface_acceleration`; the last column is zero."""
         accelerations = np.zeros((self.count, 3))
         for k, face in enumerate(self.faces):
             rows = slice(k, None, len(self.faces))

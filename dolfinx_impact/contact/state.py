@@ -38,16 +38,21 @@ class ContactState:
         self.contact, self.t, self.closed, self._gap = contact, t, closed, gap
         self._number = contact.evaluations
 
+    @property
+    def outdated(self) -> bool:
+        """Whether the contact has gone on to another state."""
+        return self._number != self.contact.evaluations
+
     def _present(self) -> Contact:
         """The contact.
 
         Raises:
             RuntimeError: It has gone on to another state.
         """
-        if self._number != self.contact.evaluations:
+        if self.outdated:
             raise RuntimeError(
                 f"this state of a {type(self.contact).__name__} is an old one: its arrays are those of the "
-                "last at(); copy what is needed later"
+                "last at(); copy what is needed later, and ask gap() from within a run"
             )
         return self.contact
 
@@ -64,7 +69,11 @@ class ContactState:
 
     @property
     def bases(self) -> FloatArray:
-        """See :meth:`.Contact.local_bases`."""
+        """Local bases of the points: normal and tangential rows, shape (p, d, k).
+
+        ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
+        The tangents are orthonormal.
+        """
         return self._present().local_bases()
 
     @property
@@ -89,11 +98,14 @@ class ContactState:
         return self.contact.bilateral
 
     def surface_velocity(self, t: float) -> FloatArray:
-        """See :meth:`.Contact.surface_velocity`."""
+        """Velocities of the obstacle at ``t`` at the points of this state, on their dofs, (p, k) [m/s]."""
         return self._present().surface_velocity(t)
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
-        """See :meth:`.Contact.surface_acceleration`."""
+        """Accelerations of the obstacle at ``t`` at the points of this state, on their dofs, (p, k) [m/s2].
+
+        By differences over times ``step`` apart [s].
+        """
         return self._present().surface_acceleration(t, step)
 
     def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:

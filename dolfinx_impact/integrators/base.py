@@ -65,6 +65,7 @@ class Integrator:
         r: Normal impulses of the last step, shape (points of this rank,) [N s].
         r_t: Tangential impulses of the last step on the body, shape (points of this rank, gdim) [N s];
             without friction shape (0,).
+        has_friction: Whether the contact has friction: ``r_t`` has a row for each point.
         contact_state: The contact as it was when ``r`` was found; None without one.
         moved_impulses: Impulses of the contact at dofs with prescribed motion.
         beyond_limit: Whether ``dt`` is above the stability limit of the scheme.
@@ -141,8 +142,8 @@ class Integrator:
         self._revision = revision(system)
         self._functions: dict[str, fem.Function] = {}
         self.r = np.zeros(contact.count if contact else 0)
-        has_friction = contact is not None and contact.friction > 0
-        self.r_t = np.zeros((contact.count, contact.L.components) if contact and has_friction else 0)
+        self.has_friction = contact is not None and contact.friction > 0
+        self.r_t = np.zeros((contact.count, contact.L.components) if contact and self.has_friction else 0)
         self.contact_state: Any = None if contact is None else contact.now(0.0)
         self.moved_impulses = MovedImpulses(system, contact)
 
@@ -193,7 +194,7 @@ class Integrator:
 
     def impulses_of(self, r: FloatArray, r_t: FloatArray) -> Impulses:
         """Impulses shaped as :attr:`r` and :attr:`r_t`, with the contact of the last step."""
-        return Impulses(self.contact_state, r, r_t if r_t.ndim == 2 else None)
+        return Impulses(self.contact_state, r, r_t if self.has_friction else None)
 
     def take(self, impulses: Impulses) -> None:
         """Set :attr:`r`, :attr:`r_t` and :attr:`contact_state`."""
@@ -238,9 +239,10 @@ class Integrator:
             at, speeds = self.of_contact(u), self.of_contact(v)
             contact.start(at, t0)
             self.contact_state = contact.now(t0)
-            if not (allow_penetration or contact.allow_penetration):
-                contact.refuse_penetration(at, t0)
-            contact.warn_of_long_steps(at, speeds, self.dt / self.substeps, t0)
+            for each in contact.members:
+                if not (allow_penetration or each.allow_penetration):
+                    each.refuse_penetration(at, t0)
+                each.warn_of_long_steps(at, speeds, self.dt / self.substeps, t0)
         if self.system.prescribed.any:
             self._warn_of_moved(u, t0)
         self.t0, self.n = t0, 0
@@ -282,6 +284,8 @@ class Integrator:
         for history in self._histories:
             history.keep()
         if self.contact is not None:
+            if self.contact_state.outdated:  # advance() asked the contact and kept no state
+                self.contact_state = self.contact.now(self.t)
             self.contact.accept(self.contact_state)
             self.contact.agree_on_failure()
 
@@ -319,7 +323,7 @@ class Integrator:
                 places[name] = "number"
             elif name not in at_points:
                 places[name] = "dofs"
-            elif self.contact is not None and (not name.startswith("r_t") or self.r_t.ndim == 2):
+            elif self.contact is not None and (not name.startswith("r_t") or self.has_friction):
                 places[name] = "points"
         past = {} if self.contact is None else self.contact.past()
         places |= {f"contact.{name}": "points" for name in past}

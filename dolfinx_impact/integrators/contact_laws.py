@@ -264,7 +264,7 @@ class PositionLevel:
         contact = self.contact
         assert contact is not None
         gap, sensitivity = np.zeros(contact.count), np.zeros(contact.count)
-        for e in contact.restitution_laws():
+        for e in sorted({each.restitution for each in contact.members}):
             free, factor = s.constrained(e)
             values = contact.gap(free if change is None else free + factor * change, s.t)
             points = contact.restitutions == e

@@ -209,7 +209,7 @@ class FrictionalDelassus(FactorisedDelassus):
         assert integrator.contact is not None
         super().__init__(integrator.contact, solver, integrator.system.size, symmetric=symmetric)
         self._bases: FloatArray = np.zeros((0, 0, 0))
-        self._directions = self._contact.local_bases().shape[1]
+        self._directions = self._contact.now(0.0).bases.shape[1]
         #: Whether a solution starts from the impulses of the one before.
         self.continues = False
         refuse_friction_on_held(integrator)

@@ -55,7 +55,7 @@ class IteratedDelassus:
         if self._warned or self.condition <= _ILL:
             return
         contact = self._contact
-        self._warned = contact.comm.allreduce(bool(contact.small_parts))
+        self._warned = contact.comm.allreduce(any(each.small_parts for each in contact.members))
         if self._warned and contact.comm.rank == 0:
             warnings.warn(
                 "a body smaller than the facets that it touches makes contact ill-conditioned (condition "

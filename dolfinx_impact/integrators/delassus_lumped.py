@@ -159,7 +159,7 @@ class LumpedFrictionalDelassus(LumpedDelassus):
         super().__init__(integrator.contact, integrator.system, factor)
         dofs = of_points(self._contact.L).dofs
         m = self._inverse[dofs]
-        levers = self._contact.local_bases().shape[1] != dofs.shape[1]
+        levers = self._contact.now(0.0).bases.shape[1] != dofs.shape[1]
         #: Mask of the points with equal masses in all directions: normal and tangential are not coupled.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
@@ -223,7 +223,7 @@ def lumped_delassus(
         return LumpedDelassus(contact, integrator.system, factor)
     m, held = inverse[rows.dofs], integrator.system.constrained[rows.dofs]
     largest = m.max(axis=1, keepdims=True, initial=0.0)
-    levers = contact.local_bases().shape[1] != rows.dofs.shape[1]
+    levers = contact.now(0.0).bases.shape[1] != rows.dofs.shape[1]
     uneven = levers or not rows.distinct or bool(np.any((np.abs(m - largest) > 1e-12 * largest) & ~held))
     # A direction along a flat obstacle may be fixed (an axis, a plane of symmetry): no sliding along it.
     prescribed = np.isin(rows.dofs, integrator.system.prescribed.dofs)

@@ -72,7 +72,7 @@ class LastingContact:
             return
         self._groups = rows.groups()
         m = self._system.inverse_mass[rows.dofs]
-        levers = self._contact.local_bases().shape[1] not in (1, rows.dofs.shape[1])
+        levers = self._contact.now(0.0).bases.shape[1] not in (1, rows.dofs.shape[1])
         held = self._system.constrained[rows.dofs]
         largest = m.max(axis=1, keepdims=True, initial=0.0)
         even = np.all((np.abs(m - largest) <= 1e-12 * largest) | held, axis=1) & (not levers)

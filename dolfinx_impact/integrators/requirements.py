@@ -36,8 +36,8 @@ def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
 
 def refuse_friction_without_tangents(contact: Contact) -> None:
     """Raise a ValueError for friction of a contact that does not say in which directions points slide."""
-    for each in getattr(contact, "members", [contact]):
-        if each.friction > 0 and each.local_bases().shape[1] < 2:
+    for each in contact.members:
+        if each.friction > 0 and each.now(0.0).bases.shape[1] < 2:
             raise ValueError(
                 f"friction = {each.friction} of a {type(each).__name__} has no tangents to act along: define "
                 "local_bases() in its class, the normal and the tangents of each point, shape (p, d, k), or "

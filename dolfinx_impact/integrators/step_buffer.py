@@ -38,7 +38,7 @@ class Steps:
         fine: :attr:`~.Integrator.fine_records` of the scheme, shape (capacity, substeps, p) each; undefined
             for the initial state.
         further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
-        covered: :attr:`.Contact.covered` where it changes, shape (capacity, p), else (capacity, 0).
+        covered: :meth:`.ContactNodes.covered` where it changes, shape (capacity, p), else (capacity, 0).
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
         first: Number of the first column of each array.
     """
@@ -54,6 +54,8 @@ class Steps:
     ) -> None:
         self.integrator, self.rows, self.balance = integrator, rows, balance
         k, p, contact = rows.count, integrator.r.size, integrator.contact
+        #: Whether parts of the points' areas have nothing opposite.
+        self.partly = contact is not None and contact.nodes.partly
         widths = {
             "t": 1,
             "t_v": 1,
@@ -65,7 +67,7 @@ class Steps:
             "r_t": integrator.r_t.size,
             "energies": len(energy.TERMS) + (0 if balance is None else len(balance.further)),
             **{name: p for name in integrator.point_records},
-            "covered": 0 if contact is None or contact.nodes.covered is None else p,
+            "covered": p if self.partly else 0,
         }
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
@@ -105,8 +107,8 @@ class Steps:
         self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
         for name, values in self.further.items():
             values[i] = getattr(s, name)
-        if self.covered.size:
-            self.covered[i] = s.contact.nodes.covered  # at the displacements of the gaps
+        if self.partly:
+            self.covered[i] = s.contact.nodes.covered(s.of_contact(s.u))
         if self.fine:
             for name, values in s.fine_records.items():
                 self.fine[name][i] = values

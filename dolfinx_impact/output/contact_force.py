@@ -93,7 +93,7 @@ class ContactForce(Observer):
         """
         if integrator.contact is None:
             raise ValueError("a run without contact has no contact force: leave the observer out")
-        members = getattr(integrator.contact, "members", (integrator.contact,))
+        members = integrator.contact.members
         inside = [isinstance(each, (NodePairs, SurfaceContact)) for each in members]
         if all(inside) or any(isinstance(each, NodePairs) for each in members):
             raise ValueError(

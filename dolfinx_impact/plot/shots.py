@@ -238,7 +238,7 @@ def _sides(contact: Contact) -> IntArray:
     """Number of the surface of each loaded point of this rank, shape (points,); other contacts have one."""
     sides: list[IntArray] = []
     first = 0
-    for each in getattr(contact, "members", (contact,)):
+    for each in contact.members:
         if isinstance(each, SurfaceContact):
             of = each.facets.part[each.facets.rank == each.comm.rank]
             sides.append(first + of[of >= 0])

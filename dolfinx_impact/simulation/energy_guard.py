@@ -9,6 +9,7 @@ from mpi4py import MPI
 
 from .. import parallel
 from .._types import FloatArray, IntArray
+from ..contact.state import ContactState
 from ..integrators.base import UnstableTimeStep
 from ..systems.system import PointMasses
 
@@ -225,7 +226,7 @@ class Looks:
                 work += float(part.mass[part.prescribed.dofs] @ v**2)
                 largest = max(largest, float(np.max(v, initial=0.0)))
             if contact is not None and contact.moving:
-                largest = max(largest, _obstacle_speed(contact, t))
+                largest = max(largest, _obstacle_speed(s.contact_state, t))
         return work + 2.0 * self._impulses * float(self._comm.allreduce(largest, op=MPI.MAX))
 
     def _push(self, time: float) -> float:
@@ -266,7 +267,7 @@ class Looks:
             return 0.0
         speeds = [0.0]
         if contact.moving:
-            speeds.append(_obstacle_speed(contact, s.t))
+            speeds.append(_obstacle_speed(s.contact_state, s.t))
         if self._inside:
             speeds.append(float(np.max(np.abs(s.contact_state.L(s.of_contact(s.v_mean))), initial=0.0)))
         if self._moved.size:
@@ -275,10 +276,9 @@ class Looks:
         return 2.0 * float(self._comm.allreduce(max(speeds), op=MPI.MAX))
 
 
-def _obstacle_speed(contact: Any, t: float) -> float:
-    """Largest speed of moving obstacles at this rank's points, of those in lists too [m/s]."""
-    members = getattr(contact, "members", (contact,))
-    return max(float(np.max(np.abs(each.surface_velocity(t)), initial=0.0)) for each in members)
+def _obstacle_speed(state: ContactState, t: float) -> float:
+    """Largest speed of moving obstacles at this rank's points [m/s]."""
+    return float(np.max(np.abs(state.surface_velocity(t)), initial=0.0))
 
 
 def _parts(system: Any) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray
+from ..algebra.contact_operator import ContactOperator
 from ..contact.base import Contact
 from ..contact.surfaces import SurfaceContact
 
@@ -29,34 +30,36 @@ def after_first_impacts(
         t: Time [s].
     """
     after = v.copy()
-    for each in getattr(contact, "members", (contact,)):
+    for each in contact.members:
         if not isinstance(each, SurfaceContact) or each.tie:
-            each.L.add_transpose(_changes(each, v), after)
+            rows = each.now(t).L
+            rows.add_transpose(_changes(each, rows, v), after)
             continue
-        _meet(each, u, v, t)
-        changes, squares = _changes(each, v), each.L.diagonal(inverse_mass)
+        rows = _meeting(each, u, v, t)
+        changes, squares = _changes(each, rows, v), rows.diagonal(inverse_mass)
         impulses = np.divide(changes, squares, out=np.zeros_like(changes), where=squares > 0.0)
-        each.L.add_scaled_transpose(impulses, inverse_mass, after)
-        each.active_set(u, None, t)
+        rows.add_scaled_transpose(impulses, inverse_mass, after)
+        each.at(u, None, t)
     return after
 
 
-def _changes(contact: Contact, v: FloatArray) -> FloatArray:
+def _changes(contact: Contact, rows: ContactOperator, v: FloatArray) -> FloatArray:
     """Changes of the velocities of the points along their normals, shape (p,) [m/s]. Collective."""
-    changes: FloatArray = -(1.0 + contact.restitution) * np.minimum(contact.L(v), 0.0)
+    changes: FloatArray = -(1.0 + contact.restitution) * np.minimum(rows(v), 0.0)
     return changes
 
 
-def _meet(contact: SurfaceContact, u: FloatArray, v: FloatArray, t: float) -> None:
-    """Set the rows of surfaces where they come near each other on straight ways, if they do. Collective."""
+def _meeting(contact: SurfaceContact, u: FloatArray, v: FloatArray, t: float) -> ContactOperator:
+    """Rows of surfaces where they come near each other on straight ways, if they do. Collective."""
     facets, time = contact.facets, 0.0
     speed, _ = contact.assembly.longest_path(v, 1.0)
     for _ in range(_PLACES):
-        contact.evaluate(u + time * v, t)
-        if speed <= 0.0 or contact.comm.allreduce(bool((contact.L(v) < 0.0).any())):
-            return
+        rows = contact.at(u + time * v, None, t, every=True).L
+        if speed <= 0.0 or contact.comm.allreduce(bool((rows(v) < 0.0).any())):
+            break
         clear = _distance(contact, u + time * v) - float(facets.diameter.max())
         time += max(clear, 0.25 * float(facets.diameter.min())) / speed
+    return rows
 
 
 def _distance(contact: SurfaceContact, u: FloatArray) -> float:

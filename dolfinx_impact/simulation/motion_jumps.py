@@ -61,7 +61,7 @@ class MotionJumps:
 
 def _of_obstacles(contact: Any) -> Iterator[tuple[str, Callable[[float], FloatArray]]]:
     """Translations of moving obstacles, each once."""
-    members = getattr(contact, "members", (contact,))
+    members = () if contact is None else contact.members
     shifts = {
         id(face._shift): face._shift
         for each in members

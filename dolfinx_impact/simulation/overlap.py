@@ -76,7 +76,7 @@ class Overlap:
             self._body = body
         self._start, self._t = integrator.u.copy(), integrator.t
         contact = integrator.contact
-        members = getattr(contact, "members", () if contact is None else (contact,))
+        members = () if contact is None else contact.members
         self._obstacles = [each for each in members if isinstance(each, ObstacleContact)]
         #: Largest number of nodes in foreign cells with the time at which they were first seen [s].
         self._folded = (0, 0.0)

@@ -49,9 +49,9 @@ class Recorder(Observer):
         samples = 1 + steps // every + (steps % every != 0)
         self._refuse_large(samples)
         self._depth = Depth(_facet_sizes(integrator))
-        contact = integrator.contact
-        self._partly = contact is not None and contact.nodes.covered is not None
         self._history = Steps(integrator, rows, balance, samples, fine=False)
+        #: Whether parts of the areas with something opposite are recorded.
+        self._partly = self._history.partly
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
 
@@ -116,7 +116,7 @@ class Recorder(Observer):
             "depth": ("number", self._depth.of_all(self._comm)),
         }
         local = {**self._by_place(samples), "impulses": ("points", self._impulses)}
-        if self._tangential.ndim == 2:
+        if self._integrator.has_friction:
             local["rubbed"] = ("points", self._tangential)  # the name in files of version 3
         points = self._integrator.contact is not None
         return common | {name: each for name, each in local.items() if points or each[0] == "rows"}
@@ -128,7 +128,7 @@ class Recorder(Observer):
         columns |= {name: ("points", values.T) for name, values in points.items()}
         if self._partly:
             columns["covered"] = ("points", steps.covered.T)
-        if steps.r_t.ndim == 3:
+        if self._integrator.has_friction:
             columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
         return columns
 
@@ -157,7 +157,7 @@ class Recorder(Observer):
                 view[...] = read(name, place)
         if self._integrator.contact:
             self._impulses[:] = read("impulses", "points")
-            if self._tangential.ndim == 2:
+            if self._integrator.has_friction:
                 self._tangential[:] = read("rubbed", "points")
         self._history.count = 0
         self._reserve(times.shape[1] - 1)
@@ -181,7 +181,7 @@ class Recorder(Observer):
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
         points = contact.L.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
         by_point: dict[str, AnyArray] = {"gap": history.gap, "r": history.r, **history.further}
-        if self._tangential.ndim == 2:
+        if self._integrator.has_friction:
             by_point["r_t"] = history.r_t[:, :, : contact.directions]
         for name, values in by_point.items():
             arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]

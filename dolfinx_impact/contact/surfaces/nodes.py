@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class SurfaceNodes(ContactNodes):
     """The points of the slave surfaces; impulses act on the nodes of both sides."""
 
+    partly = True
     _contact: SurfaceContact
     _whole: FloatArray
 
@@ -67,11 +68,12 @@ class SurfaceNodes(ContactNodes):
         at_points: FloatArray = sizes[contact.assembly.nodes]
         return at_points
 
-    @property
-    def covered(self) -> FloatArray:
-        """See :attr:`.ContactNodes.covered`. Collective at first."""
+    def covered(self, u: FloatArray) -> FloatArray:
+        """See :meth:`.ContactNodes.covered`. Collective."""
         self.facets()
         contact, assembly = self._contact, self._contact.assembly
+        if not contact.tie:
+            assembly.update(u)
         parts = np.where(self._whole > 0.0, quotient(assembly.area, self._whole), assembly.has_segments())
         return np.repeat(parts, contact.body.gdim) if contact.tie else parts
 

@@ -122,7 +122,7 @@ class SurfaceContact(Contact):
             drift_correction=drift_correction,
             allow_penetration=allow_penetration,
         )
-        self.assembly.tolerance = self.gap_tolerance
+        self.assembly.tolerance, self.bilateral[:] = self.gap_tolerance, self.tie
         self.assembly.update(np.zeros(body.size))
         if tie:
             self._tie()
@@ -142,11 +142,6 @@ class SurfaceContact(Contact):
 
     L: NodeRows
     _NODES = SurfaceNodes
-
-    @property
-    def bilateral(self) -> BoolArray:
-        """Mask of the points whose impulses have any sign, shape (p,)."""
-        return np.full(self.count, self.tie)
 
     @property
     def small_parts(self) -> bool:

@@ -64,9 +64,9 @@ def test_layers_in_space(kind):
     contact.start(np.zeros(body.size), 0.0)
     at = body.rigid_velocity((0.0, 0.0, -0.5), cells="upper")
     with pytest.raises(Tunnelled, match=r"'upper/boundary' goes 0\.5 m through 'lower/boundary'|'lower"):
-        contact.active_set(at, t=1.0)
-    contact.active_set(body.rigid_velocity((1.3, 0.0, -0.5), cells="upper"), t=1.0)
+        contact.at(at, t=1.0)
+    contact.at(body.rigid_velocity((1.3, 0.0, -0.5), cells="upper"), t=1.0)
     # Round the plate in three steps.
     for shift in ((1.3, 0.0, 0.0), (1.3, 0.0, -0.5), (0.0, 0.0, -0.5)):
-        contact.active_set(body.rigid_velocity(shift, cells="upper"), t=1.0)
+        contact.at(body.rigid_velocity(shift, cells="upper"), t=1.0)
         contact.accept(None)
