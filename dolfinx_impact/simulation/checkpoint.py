@@ -25,7 +25,7 @@ from ..output.atomic_file import refuse_unwritable, whole_file
 from .parallel_layout import KeyedLayout, places_of
 from .run_fingerprint import description, differences, fingerprint, tolerance
 
-FORMAT, VERSION = "dolfinx_impact checkpoint", 3
+FORMAT, VERSION = "dolfinx_impact checkpoint", 4
 
 
 class Checkpoint:

@@ -117,7 +117,7 @@ class Recorder(Observer):
         }
         local = {**self._by_place(samples), "impulses": ("points", self._impulses)}
         if self._integrator.has_friction:
-            local["rubbed"] = ("points", self._tangential)  # the name in files of version 3
+            local["tangential"] = ("points", self._tangential)
         points = self._integrator.contact is not None
         return common | {name: each for name, each in local.items() if points or each[0] == "rows"}
 
@@ -158,7 +158,7 @@ class Recorder(Observer):
         if self._integrator.contact:
             self._impulses[:] = read("impulses", "points")
             if self._integrator.has_friction:
-                self._tangential[:] = read("rubbed", "points")
+                self._tangential[:] = read("tangential", "points")
         self._history.count = 0
         self._reserve(times.shape[1] - 1)
         self._history.count = times.shape[1] - 1

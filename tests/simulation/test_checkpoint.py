@@ -443,7 +443,7 @@ def test_damaged_files(shared_path):
         b"": "is no checkpoint, or a damaged one",
         b"no archive at all": "is no checkpoint, or a damaged one",
         good[: len(good) // 2]: "is no checkpoint, or a damaged one",
-        good.replace(b'"version": 3', b'"version": 9').replace(b"\x931", b"\x939"): "damaged|version 9",
+        good.replace(b'"version": 4', b'"version": 9').replace(b"\x931", b"\x939"): "damaged|version 9",
     }
     for content, message in texts.items():
         COMM.barrier()
@@ -476,7 +476,7 @@ def test_one_wrong_byte_is_seen(shared_path):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("version", [2, 4])
+@pytest.mark.parametrize("version", [3, 5])
 def test_a_file_of_another_version_is_refused(version, shared_path):
     path, about = (
         shared_path / "run.npz",
@@ -486,7 +486,7 @@ def test_a_file_of_another_version_is_refused(version, shared_path):
         np.savez(path, about=json.dumps(about))
     COMM.barrier()
     given = f"run.npz' is a dolfinx_impact checkpoint of version {version}, but this package "
-    allowed = rf"\({di.__version__}\) reads version 3 alone: "
+    allowed = rf"\({di.__version__}\) reads version 4 alone: "
     way_on = r"resume it with the one that wrote it \(0.1.0\), or start the run anew$"
     with pytest.raises(ValueError, match=given + allowed + way_on):
         go_on(rubber, path)
