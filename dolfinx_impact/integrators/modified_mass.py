@@ -152,8 +152,9 @@ class ModifiedMass(OtherMass):
             )
         if contact.friction > 0 or contact.restitution > 0:
             raise ValueError(
-                "without mass a contact has no restitution and no friction; here e = "
-                f"{contact.restitution}, mu = {contact.friction}: set them to 0"
+                "without mass a contact has no restitution and no friction: its nodes follow the body, at "
+                f"places that gaps alone determine; here e = {contact.restitution}, mu = {contact.friction}: "
+                "set them to 0, or take CDLagrangeSingular with friction"
             )
         return contact
 

@@ -29,8 +29,9 @@ def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
         raise ValueError(f"{what} does not support moving obstacles: take CDLagrange or MoreauJean")
     if contact.restitution > 0 or contact.friction > 0:
         raise ValueError(
-            f"{what} has no restitution and no friction; here e = {contact.restitution}, "
-            f"mu = {contact.friction}: set them to 0"
+            f"{what} has no restitution and no friction, which are laws between velocities, while its "
+            f"forces follow from gaps alone; here e = {contact.restitution}, mu = {contact.friction}: set "
+            "them to 0, or take CDLagrange or MoreauJean"
         )
 
 
