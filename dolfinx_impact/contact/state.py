@@ -40,8 +40,8 @@ class ContactState:
 
     @property
     def outdated(self) -> bool:
-        """Whether the contact has gone on to another state."""
-        return self._number != self.contact.evaluations
+        """Whether the contact, one whose L varies, has gone on to another state."""
+        return not self.contact.constant and self._number != self.contact.evaluations
 
     def _present(self) -> Contact:
         """The contact.
@@ -52,7 +52,8 @@ class ContactState:
         if self.outdated:
             raise RuntimeError(
                 f"this state of a {type(self.contact).__name__} is an old one: its arrays are those of the "
-                "last at(); copy what is needed later, and ask gap() from within a run"
+                "last at(): copy what is needed later, let each scheme have a contact of its own, and ask "
+                "gap() from within a run"
             )
         return self.contact
 

@@ -199,8 +199,7 @@ class Integrator:
     def take(self, impulses: Impulses) -> None:
         """Set :attr:`r`, :attr:`r_t` and :attr:`contact_state`."""
         self.contact_state, self.r[:] = impulses.state, impulses.r
-        if impulses.r_t is not None:
-            self.r_t[:] = impulses.r_t
+        self.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t
 
     def v_mean_at(self, dofs: Int32Array) -> FloatArray:
         """Velocities at ``t`` of the given local dofs, with the shape of ``dofs`` [m/s]."""

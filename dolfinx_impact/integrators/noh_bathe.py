@@ -264,8 +264,7 @@ class NohBathe(Integrator):
 
     def _apply_impulses(self, s: Substep, impulses: Impulses) -> None:
         self.contact_state, s.r[:] = impulses.state, impulses.r
-        if impulses.r_t is not None:
-            s.r_t[:] = impulses.r_t
+        s.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t
         self._response.apply(impulses, s.v)
         s.moved[:] = self.moved_impulses(impulses)
 

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import dolfinx_impact as di
+from dolfinx_impact.contact import Impulses
+from dolfinx_impact.contact.contact_set import ContactSet
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 
 
 def over_a_disc(friction=0.2, **law):
@@ -80,3 +83,90 @@ def test_impulses_act_and_work_with_the_rows_of_their_state():
     s.step()
     with pytest.raises(RuntimeError, match="is an old one"):
         kept.add_to(out)
+
+
+def against(*shapes):
+    mass = di.PointMasses([1.0, 1.0])
+    return [di.ObstacleContact(mass, [[0, 1]], shape, restitution=0.1 * i) for i, shape in enumerate(shapes)]
+
+
+def test_a_state_of_several_contacts_is_that_of_each():
+    """Also where one has moved on alone; questions that need a state are refused without one."""
+    table = di.MovingObstacle(di.Plane((0.0, 0.0), (0.0, 1.0)), translation=((0.0, 1.0), lambda t: 2.0 * t))
+    members = against(di.Sphere((-1.0, 0.0), 1.0), table)
+    contact = ContactSet(members)
+    u, v = np.array([1.0, 0.5]), np.array([3.0, 4.0])
+    state = contact.at(u, v, 0.5, every=True)
+    n = np.array([2.0, 0.5]) / np.hypot(2.0, 0.5)
+    assert state.gap == pytest.approx([np.hypot(2.0, 0.5) - 1.0, -0.5]) and list(state.closed) == [
+        False,
+        True,
+    ]
+    assert state.bases[:, 0] == pytest.approx(np.array([n, [0.0, 1.0]]))
+    assert state.surface_velocity(0.5) == pytest.approx(np.array([[0.0, 0.0], [0.0, 2.0]]))
+    assert state.approach_velocity(v, 0.5) == pytest.approx([n @ v, 2.0])
+    assert state.restitutions == pytest.approx([0.0, 0.1])
+    assert contact.evaluate(u, 0.5) == pytest.approx(state.gap)
+    with pytest.raises(RuntimeError, match="this state of a ContactSet is an old one"):
+        state.bases  # noqa: B018
+    state = contact.at(u, v, 0.5)
+    members[0].at(u, v, 0.5)
+    with pytest.raises(RuntimeError, match="this state of a ObstacleContact is an old one"):
+        state.surface_velocity(0.5)
+    for ask in (contact.local_bases, lambda: contact.surface_velocity(0.0), lambda: contact.active_set(u)):
+        with pytest.raises(TypeError, match="in a state alone"):
+            ask()
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_what_was_closed_before_is_known_to_each_contact(listed):
+    class Sticky(di.DofBound):
+        seen = 0
+
+        def active_set(self, u, v=None, t=0.0):
+            self.seen += int(self.closed_before.sum())
+            return super().active_set(u, v, t)
+
+    mass = di.PointMasses([1.0, 1.0], load=[-9.81, -9.81])
+    sticky, other = Sticky(mass, 0, lower=0.0), di.DofBound(mass, 1, lower=0.0)
+    s = di.CDLagrange(mass, 1e-3, [sticky, other] if listed else sticky)
+    s.start([0.0, 0.0], 0.0)
+    for _ in range(10):
+        s.step()
+    assert sticky.seen >= 9
+
+
+def test_schemes_may_share_a_flat_contact_but_no_curved_one():
+    def two(shape):
+        mass = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
+        contact = di.ObstacleContact(mass, [[0, 1]], shape)
+        schemes = [di.CDLagrange(mass, 1e-3, contact) for _ in range(2)]
+        for s in schemes:
+            s.start([0.0, 0.0], [0.0, -1.0])
+        return schemes
+
+    first, second = two(di.Plane((0.0, 0.0), (0.0, 1.0)))
+    first.step(), second.step()
+    assert first.impulses.work(np.array([0.0, 1.0])) == first.r[0] > 0
+    first, second = two(di.Sphere((0.0, -1.0), 1.0))
+    first.step(), second.step()
+    with pytest.raises(RuntimeError, match="let each scheme have a contact of its own"):
+        first.impulses.work(np.array([0.0, 1.0]))
+
+
+def test_impulses_without_friction_leave_none_of_the_step_before():
+    class Once(VelocityLevel):
+        """Friction in the first step alone."""
+
+        def impulses(self, s, response, *, first=False):
+            found = super().impulses(s, response, first=first)
+            return found if s.n <= 1 else Impulses(found.state, found.r)
+
+    mass = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
+    floor = di.ObstacleContact(mass, [[0, 1]], di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.2)
+    s = CentralDifferences(mass, 1e-3, Once(floor))
+    s.start([0.0, 0.0], [1.0, 0.0])
+    s.step()
+    assert s.r_t[0, 0] == pytest.approx(-0.2 * s.r[0]) and s.r[0] > 0
+    s.step()
+    assert not s.r_t.any() and s.r[0] > 0

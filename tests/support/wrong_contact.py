@@ -19,7 +19,7 @@ def none(contact):
     if contact is None:
         return Impulses(None, np.zeros(0))
     state = contact.at(np.zeros(contact.system.size))
-    return Impulses(state, np.zeros(contact.count), np.zeros((contact.count, state.L.components)))
+    return Impulses(state, np.zeros(contact.count))
 
 
 class Silent(VelocityLevel):

@@ -29,8 +29,8 @@ FAULTS = {
     "states-of-lists": Fault(
         "states of lists with drift correction",
         (
-            ("contact.contact_set", "if self._stacked and self.drift_correction > 0 and", "if False and"),
-            ("contact.contact_set", "elif not self._stacked:", "else:"),
+            ("contact.contact_set", "if self.stacked and self.drift_correction > 0 and", "if False and"),
+            ("contact.contact_set", "elif not self.stacked:", "else:"),
         ),
         lambda s: s.drift and len(s.blocks) > 1 and s.joint != "together",
         "ways",
