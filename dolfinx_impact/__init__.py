@@ -21,6 +21,7 @@ constrained dof          constrained         dof whose value is given: fixed, pr
 contact laws             e, mu               Signorini; Newton's restitution; Coulomb friction           [A]
 contact operator         L                   ``dg/du``; rows give normal velocities, ``L^T r`` acts on   [F]
                                              the system
+contact state            at, ContactState    gaps, closed points, L and local bases at given u, v and t   here
 critical time step       2 / omega_max       largest stable step of central differences [s]              [H]
 Delassus operator        H                   ``L B L^T``: contact velocities per impulse [1/kg], with    [A]
                                              the inverse B of the matrix of the step
