@@ -87,8 +87,10 @@ class SparseRows(ContactOperator):
             self.add_transpose(r, out)
         else:
             self.add_scaled_transpose(r, d, out)
-        hit = np.zeros(0, dtype=np.intp) if f is None else np.flatnonzero(f.any(axis=1))
-        if f is not None and hit.size:
+        if f is None:
+            return
+        hit = np.flatnonzero(f.any(axis=1))
+        if hit.size:
             dofs = self.dofs[hit]
             vectors = f[hit] if d is None else d[dofs] * f[hit]
             if self.distinct:

@@ -50,22 +50,22 @@ class Effort:
 def effort(integrator: Integrator, steps: int) -> Effort:
     """Make ``steps`` steps with a scheme that was started, and count."""
     system, contact = integrator.system, integrator.contact
-    count, rows = {"force": 0, "tangents": 0, "evaluate": 0}, []
-    inner = {"tangents": "force", "active_set": "evaluate"}  # what may be called within, and is not counted
+    count, rows = {"force": 0, "tangents": 0, "at": 0}, []
+    inner = {"tangents": "force"}  # what is called within, and is not counted
 
     def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def replacement(*state: Any) -> Any:
+        def replacement(*state: Any, **how: Any) -> Any:
             before = dict(count)
-            result = call(*state)
+            result = call(*state, **how)
             if name in inner:
                 count[inner[name]] = before[inner[name]]
-            count["evaluate" if name == "active_set" else name] += 1
+            count[name] += 1
             return result
 
         return replacement
 
     for owner in (system, contact):
-        for name in (*count, "active_set"):
+        for name in count:
             if hasattr(owner, name):
                 setattr(owner, name, counted(name, getattr(owner, name)))
     for _ in range(steps):

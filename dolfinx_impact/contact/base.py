@@ -34,9 +34,8 @@ logger = logging.getLogger("dolfinx_impact")
 #: Members of a contact that compiled loops replace.
 _REPLACED = (
     "gap",
-    "evaluate",
-    "evaluate_along",
-    "active_set",
+    "_evaluate",
+    "_active_set",
     "closed",
     "surface_velocity",
     "local_bases",
@@ -49,6 +48,22 @@ _REPLACED = (
 )
 
 
+#: Names that a class must not define: nothing would ask them.
+_GONE = (
+    "evaluate",
+    "evaluate_along",
+    "active_set",
+    "approach_velocity",
+    "tangential_velocity",
+    "keep",
+    "note",
+    "loaded",
+    "point_dofs",
+    "covered",
+    "facet_sizes",
+    "normal_pressure",
+    "add_nodal_impulses",
+)
 #: Contacts that no scheme has ever had.
 _MADE: dict[int, weakref.ref[Contact]] = {}
 
@@ -68,6 +83,20 @@ def _wrong_keys(L: ContactOperator) -> ValueError | None:
         "the rows of a contact take an order of shape (p, m), keys to sort the points by, as [[0], [1]], but "
         f"it has the shape {L.order.shape} beside {L.count} rows"
     )
+
+
+def _refuse_gone(kind: type) -> None:
+    """Raise a TypeError for a class with methods that nothing asks any more."""
+    gone = next(
+        (name for name in _GONE if getattr(kind, name, None) is not getattr(Contact, name, None)), None
+    )
+    if gone is not None:
+        raise TypeError(
+            f"{kind.__name__} defines {gone}(), which no scheme asks: a contact of one's own has gap(u, t), or, "
+            "where L varies, _evaluate(u, v, t), which returns gaps and writes L.weights; besides "
+            "_active_set(u, v, t), local_bases(), surface_velocity(t), closed(gap) if those of its base class "
+            "do not do"
+        )
 
 
 class Contact:
@@ -93,10 +122,8 @@ class Contact:
     Attributes:
         L: Contact operator; rows as of the last :meth:`at`.
         evaluations: Number of calls of :meth:`at`.
-        nodes: What output asks of the points.
         count: Number p of points on this rank.
         closed_before: Points that were closed in the last step, mask of shape (p,).
-        bilateral: Points whose impulses have any sign (ties), mask of shape (p,).
         total: Number of points of all ranks.
         mine: Range of this rank's points in the rank-ordered concatenation over all ranks.
         constant: Whether L is constant in time.
@@ -140,6 +167,7 @@ class Contact:
         arguments.number("gap_tolerance", tolerance, "be a length of at least 0 m", least=0.0)
         arguments.flag("touching", touching)
         parallel.agree(system.comm, _wrong_keys(L))
+        _refuse_gone(type(self))
         self.system, self.comm, self.L = system, system.comm, L
         self.restitution, self.touching = float(restitution), bool(touching)
         self.friction, self.drift_correction = float(friction), feedback(drift_correction)
@@ -147,13 +175,14 @@ class Contact:
         self.allow_penetration = bool(allow_penetration)
         laws = ("restitution", "friction", "drift_correction")
         self._coefficients = {name: np.zeros(self.count) for name in laws}
-        self.closed_before, self.bilateral = (np.zeros(self.count, dtype=bool) for _ in range(2))
+        self.closed_before, self._no_ties = (np.zeros(self.count, dtype=bool) for _ in range(2))
         counts = self.comm.allgather(self.count)
         self.total, before = sum(counts), sum(counts[: self.comm.rank])
         self.mine = slice(before, before + self.count)
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
-        self.nodes = self._NODES(self)
+        self._nodes = self._NODES(self)
+        self._users_gap = not type(self).gap.__module__.startswith("dolfinx_impact.")
         key = id(self)
         _MADE[key] = weakref.ref(self, lambda _: _MADE.pop(key, None))
         if self.drift_correction > 0 and self.constant:
@@ -175,6 +204,11 @@ class Contact:
     def members(self) -> tuple[Contact, ...]:
         """The contacts of a list; of one contact itself."""
         return (self,)
+
+    @property
+    def nodes(self) -> ContactNodes:
+        """What output asks of the points."""
+        return self._nodes
 
     def take(self) -> None:
         """Note that a scheme has the contact: what no scheme has is told when a run begins."""
@@ -221,6 +255,11 @@ class Contact:
         return self._of_points("drift_correction")
 
     @property
+    def bilateral(self) -> BoolArray:
+        """Mask of the points whose impulses have any sign (ties), shape (p,)."""
+        return self._no_ties
+
+    @property
     def small_parts(self) -> bool:
         """Whether a body on this rank is much smaller than the facets that it touches (surfaces)."""
         return False
@@ -235,6 +274,10 @@ class Contact:
         """Gap at the positions ``u`` at the time ``t`` [s], shape (p,) [m]."""
         raise NotImplementedError
 
+    def gap_on_all_ranks(self, u: FloatArray, t: float) -> FloatArray:
+        """:meth:`gap`; what a user's class raises on one rank is raised on all. Collective."""
+        return parallel.together(self.comm, lambda: self.gap(u, t)) if self._users_gap else self.gap(u, t)
+
     def at(
         self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False
     ) -> ContactState:
@@ -247,28 +290,33 @@ class Contact:
             every: Whether to give gaps and rows of all points.
         """
         self.evaluations += 1
+        if self._users_gap:  # it may raise on one rank alone
+            return parallel.together(self.comm, lambda: self._state(u, v, t, every))
+        return self._state(u, v, t, every)
+
+    def _state(self, u: FloatArray, v: FloatArray | None, t: float, every: bool) -> ContactState:
         if not every:
-            return ContactState(self, t, self.active_set(u, v, t))
-        gap = self.evaluate(u, t) if v is None else self.evaluate_along(u, v, t)
+            return ContactState(self, t, self._active_set(u, v, t))
+        gap = self._evaluate(u, v, t)
         return ContactState(self, t, self.closed(gap), gap)
+
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
+        """Gaps of :meth:`at`, shape (p,) [m], for loops without a scheme; :attr:`L` is L(u). Collective."""
+        return self.at(u, None, t, every=True).gap
 
     def now(self, t: float) -> ContactState:
         """The contact as it stands, with what was closed at the end of the last step; ``t`` is its time."""
-        return ContactState(self, t, self.closed_before)
+        return ContactState(self, t, self.closed_before.copy())
 
     # -- what at() asks of a class, and what its states read
 
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """Gaps at ``u`` at ``t``, shape (p,) [m]; updates :attr:`L` to L(u)."""
+    def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
+        """Gaps, shape (p,) [m]; updates :attr:`L` to L(u)."""
         return self.gap(u, t)
 
-    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
-        return self.evaluate(u, t)
-
-    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
+    def _active_set(self, u: FloatArray, v: FloatArray | None, t: float) -> BoolArray:
         """Mask of the closed points, shape (p,); updates their rows of :attr:`L` alone."""
-        return self.closed(self.evaluate(u, t))
+        return self.closed(self._evaluate(u, v, t))
 
     def local_bases(self) -> FloatArray:
         """See :attr:`.ContactState.bases`; of the last :meth:`at`."""
@@ -295,7 +343,7 @@ class Contact:
 
     def refuse_penetration(self, u: FloatArray, t: float) -> None:
         """Raise a ValueError for points inside the obstacle at the start, at ``u`` and ``t``. Collective."""
-        refuse_penetration(self, self.gap(u, t), self.places(u), "contact points")
+        refuse_penetration(self, self.gap_on_all_ranks(u, t), self.places(u), "contact points")
 
     def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where points with velocities ``v`` at ``t`` may tunnel in a step of ``dt``. Collective."""

@@ -13,7 +13,7 @@ from ..algebra.contact_operator import ContactOperator
 from ..algebra.operators import SharedSparseRows, SparseRows, of_points
 from ..algebra.stacked_rows import StackedRows, wider
 from .base import Contact
-from .listed_nodes import ListedNodes, repeated
+from .listed_nodes import ListedNodes, joined, repeated
 from .listed_state import ListedState
 from .obstacles import UnionObstacle
 from .state import ContactState
@@ -53,7 +53,6 @@ class ContactSet(Contact):
             together with contacts that are curved or have friction.
     """
 
-    nodes: ListedNodes
     _NODES = ListedNodes
 
     def __init__(self, members: Sequence[Contact]) -> None:
@@ -77,7 +76,7 @@ class ContactSet(Contact):
         self.drift_correction = max(each.drift_correction for each in self.members)
         self.allow_penetration = all(each.allow_penetration for each in self.members)
         self.thickness = min(each.thickness for each in self.members)
-        self.bilateral[:] = np.concatenate([each.bilateral for each in self.members])
+        self._users_gap = any(each._users_gap for each in self.members)
         shapes = [shape for each in self.members if (shape := getattr(each, "obstacle", None)) is not None]
         #: The union of the members' obstacles; None where there are none.
         self.obstacle = UnionObstacle(shapes) if shapes else None
@@ -138,6 +137,11 @@ class ContactSet(Contact):
         point, dof = np.concatenate(points), np.concatenate(dofs)
         return SharedSparseRows(comm, point, dof, np.concatenate(weights), keys)
 
+    @property
+    def bilateral(self) -> BoolArray:
+        """See :attr:`.Contact.bilateral`."""
+        return np.concatenate([each.bilateral for each in self.members])
+
     def _of_points(self, name: str) -> FloatArray:
         values = self._coefficients[name]
         for each, part in zip(self.members, self.parts):
@@ -167,16 +171,11 @@ class ContactSet(Contact):
 
     def now(self, t: float) -> ListedState:
         """See :meth:`.Contact.now`."""
-        return ListedState(self, t, self.closed_before, [each.now(t) for each in self.members])
-
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """See :meth:`.Contact.evaluate`."""
-        return self.at(u, None, t, every=True).gap
+        return ListedState(self, t, self.closed_before.copy(), [each.now(t) for each in self.members])
 
     def _refuse(self, *_: Any) -> Any:
         raise TypeError("contacts of a list have bases and velocities in a state alone: at(u, v, t)")
 
-    evaluate_along = active_set = _refuse  # type: ignore[assignment]
     local_bases = surface_velocity = surface_acceleration = _refuse  # type: ignore[assignment]
 
     def closed(self, gap: FloatArray) -> BoolArray:
@@ -186,7 +185,7 @@ class ContactSet(Contact):
 
     def places(self, u: FloatArray) -> FloatArray | None:
         """See :meth:`.Contact.places`; NaN at points of members that do not know theirs."""
-        return self.nodes.joined([each.places(u) for each in self.members])
+        return joined(self.members, [each.places(u) for each in self.members])
 
     def approach(self) -> SparseRows | None:
         """See :meth:`.Contact.approach`; None unless all members provide such rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..algebra.operators import SparseRows, of_points
 from ..algebra.stacked_rows import wider
+from .listed_state import ListedState
 from .nodes import ContactNodes
 from .pressure import Facets, ListedFacets
 from .state import Impulses
 
 if TYPE_CHECKING:
+    from .base import Contact
     from .contact_set import ContactSet
 
 
@@ -27,7 +29,7 @@ class ListedNodes(ContactNodes):
         super().__init__(contact)
         self._members = [each.nodes for each in contact.members]
         self.partly = any(each.partly for each in self._members)
-        self._counts, self._parts = [each.count for each in contact.members], contact.parts
+        self._parts = contact.parts
 
     @property
     def loaded(self) -> SparseRows:
@@ -48,15 +50,16 @@ class ListedNodes(ContactNodes):
 
     def add_impulses(self, impulses: Impulses, out: FloatArray) -> None:
         """See :meth:`.ContactNodes.add_impulses`. Collective."""
-        r, r_t, t = impulses.r, impulses.r_t, impulses.state.t
+        state, r, r_t = impulses.state, impulses.r, impulses.r_t
         if self.loaded is self._contact.L:
             return super().add_impulses(impulses, out)
+        assert isinstance(state, ListedState)
         ends = np.cumsum([each.loaded.count for each in self._members])[:-1]
-        members = zip(self._contact.members, self._members, self._parts, np.split(out, ends))
+        members = zip(state.members, self._members, self._parts, np.split(out, ends))
         for each, nodes, part, mine in members:
             tangential = None if r_t is None else r_t[part, : each.L.components]
             width = nodes.loaded.dofs.shape[1]
-            nodes.add_impulses(Impulses(each.now(t), r[part], tangential), mine[:, :width])
+            nodes.add_impulses(Impulses(each, r[part], tangential), mine[:, :width])
         return None
 
     def least_gaps(self, gap: FloatArray, block: int, out: FloatArray) -> None:
@@ -77,38 +80,41 @@ class ListedNodes(ContactNodes):
 
     def facet_sizes(self) -> FloatArray | None:
         """See :meth:`.ContactNodes.facet_sizes`; infinite for members without."""
-        return self.joined([each.facet_sizes() for each in self._members], np.inf)
+        return self._joined([each.facet_sizes() for each in self._members], np.inf)
 
     def covered(self, u: FloatArray) -> FloatArray | None:
         """See :meth:`.ContactNodes.covered`; of all members."""
-        return self.joined([each.covered(u) for each in self._members], 1.0)
+        return self._joined([each.covered(u) for each in self._members], 1.0)
 
     def areas(self) -> FloatArray | None:
         """See :meth:`.ContactNodes.areas`; NaN at points of members that do not know theirs."""
-        return self.joined([each.areas() for each in self._members])
+        return self._joined([each.areas() for each in self._contact.members])
 
     def pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
         """See :meth:`.ContactNodes.pressure`; NaN at points of members that do not know their areas."""
-        return self._of_impulses(lambda each, r: each.pressure(r, dt), r)
+        members = zip(self._contact.members, self._parts)
+        return self._joined([each.pressure(r[part], dt) for each, part in members])
 
     def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
         """See :meth:`.ContactNodes.normal_pressure`."""
-        return self._of_impulses(lambda each, r: each.normal_pressure(r, dt), r)
+        members = zip(self._members, self._parts)
+        return self._joined([each.normal_pressure(r[part], dt) for each, part in members])
 
-    def _of_impulses(
-        self, evaluate: Callable[[ContactNodes, FloatArray], FloatArray | None], r: FloatArray
-    ) -> FloatArray | None:
-        return self.joined([evaluate(each, r[part]) for each, part in zip(self._members, self._parts)])
+    def _joined(self, values: Sequence[FloatArray | None], rest: float = np.nan) -> FloatArray | None:
+        return joined(self._contact.members, values, rest)
 
-    def joined(self, values: Sequence[FloatArray | None], rest: float = np.nan) -> FloatArray | None:
-        """Values at the points of all members, ``rest`` where they are None; None if all are."""
-        known = [each for each in values if each is not None]
-        if not known:
-            return None
-        shape = known[0].shape[1:]
-        filled = [np.full((n, *shape), rest) if v is None else v for n, v in zip(self._counts, values)]
-        joined: FloatArray = np.concatenate(filled)
-        return joined
+
+def joined(
+    members: Sequence[Contact], values: Sequence[FloatArray | None], rest: float = np.nan
+) -> FloatArray | None:
+    """Values at the points of all members, ``rest`` where they are None; None if all are."""
+    known = [each for each in values if each is not None]
+    if not known:
+        return None
+    shape = known[0].shape[1:]
+    filled = [np.full((m.count, *shape), rest) if v is None else v for m, v in zip(members, values)]
+    together: FloatArray = np.concatenate(filled)
+    return together
 
 
 def repeated(dofs: IntArray, width: int) -> IntArray:

@@ -45,6 +45,11 @@ class ListedState(ContactState):
         self.members = tuple(members)
 
     @property
+    def outdated(self) -> bool:
+        """See :attr:`.ContactState.outdated`; also where a member alone has gone on."""
+        return super().outdated or any(each.outdated for each in self.members)
+
+    @property
     def bases(self) -> FloatArray:
         """See :attr:`.ContactState.bases`; without friction only the normal rows."""
         contact, L = self.contact, self.L

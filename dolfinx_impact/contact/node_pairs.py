@@ -27,7 +27,7 @@ from .surfaces.halo import Halo
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
 #: Members of pairs with friction that compiled loops replace.
-_REPLACED = ("gap", "closed", "active_set", "frictions")
+_REPLACED = ("gap", "closed", "_active_set", "frictions")
 
 
 class _PairNodes(ContactNodes):

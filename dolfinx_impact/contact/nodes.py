@@ -109,8 +109,8 @@ class ContactNodes:
         return None if found is None else found[0]
 
     def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
-        """:meth:`pressure`; of ties the component along the normal, at every point of a node. Collective."""
-        return self.pressure(r, dt)
+        """Pressures; of ties their component along the normal, at every point of a node. Collective."""
+        return self._contact.pressure(r, dt)
 
     def present(self) -> tuple[FloatArray, float]:
         """Displacements [m] and time [s] of the scheme that uses the contact, zero without one."""

@@ -115,7 +115,7 @@ class ObstacleContact(Contact):
             margin = _MARGIN * system.length
             self._sides = ActiveSides(self.faces, self._points(), self.gap_tolerance, margin)
         #: Whether a derived class has another gap than the obstacle's.
-        self._own_gap = kernels.overridden(self, ("evaluate", "gap"), ObstacleContact) is not None
+        self._own_gap = kernels.overridden(self, ("_evaluate", "gap"), ObstacleContact) is not None
         self._refuse_constrained()
 
     def _points(self) -> FloatArray:
@@ -181,15 +181,10 @@ class ObstacleContact(Contact):
         gaps: FloatArray = self._together(lambda: self._gaps(x, t))
         return gaps
 
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """:meth:`gap` at ``u``; writes the normals at ``u`` into :attr:`L`."""
-        return super().evaluate(u, t) if self.constant else self._evaluate(u, None, t)
-
-    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """See :meth:`.Contact.evaluate_along`."""
-        return self.evaluate(u, t) if self._sides is None else self._evaluate(u, v, t)
-
     def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
+        """See :meth:`.Contact.at`: gaps; writes the normals at ``u`` into :attr:`L`."""
+        if self.constant:
+            return self.gap(u, t)
         self._positions, self._evaluated_at = self.places(u), t
 
         def gaps_and_rows() -> FloatArray:
@@ -204,7 +199,7 @@ class ObstacleContact(Contact):
             return self._gaps(self._positions, t)
 
         gaps: FloatArray = self._together(gaps_and_rows)
-        return gaps
+        return self.gap(u, t) if self._own_gap else gaps
 
     def _update_sides(self, v: FloatArray | None, t: float) -> IntArray:
         """Update the active sides at the present positions at ``t``; returns the points that have one."""
@@ -219,10 +214,10 @@ class ObstacleContact(Contact):
         """Result of ``evaluate``; an error on one rank is raised on all. Collective."""
         return parallel.together(self.system.comm, evaluate) if self._fallible else evaluate()
 
-    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
-        """See :meth:`.Contact.active_set`; only points in the bounding box of a face are evaluated."""
+    def _active_set(self, u: FloatArray, v: FloatArray | None, t: float) -> BoolArray:
+        """See :meth:`.Contact.at`: closed points; only those in the bounding box of a face are evaluated."""
         if self._own_gap:
-            return super().active_set(u, v, t)
+            return super()._active_set(u, v, t)
         if self.constant:
             return self.closed(self._gap0 + self.L(u))
         self._positions, self._evaluated_at = self.places(u), t

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .._types import AnyArray, BoolArray, FloatArray
+from .._types import AnyArray, FloatArray
 from ..algebra import coulomb
 from ..algebra.operators import SparseRows
 from ..systems.rigid_body import RigidBody
@@ -107,19 +107,8 @@ class RigidBodyContact(Contact):
             return self._sides.gaps(x, t).ravel()
         return np.stack([face.gap(x, t) for face in self.faces], axis=1).ravel() - self.body.radius
 
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """:meth:`gap` at ``u``; writes L(u) = ``(n, n.J a)`` into :attr:`L`, with the lever arm in m."""
-        return self._evaluate(u, None, t)
-
-    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
-        """See :meth:`.Contact.evaluate_along`."""
-        return self._evaluate(u, v, t)
-
-    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
-        """See :meth:`.Contact.active_set`."""
-        return self.closed(self._evaluate(u, v, t))
-
     def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
+        """See :meth:`.Contact.at`: gaps; writes L(u) = ``(n, n.J a)`` into :attr:`L`, the lever arm in m."""
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
             velocities = None if v is None else self._corner_velocities(u, v)

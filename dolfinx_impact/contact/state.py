@@ -43,8 +43,8 @@ class ContactState:
         """Whether the contact, one whose L varies, has gone on to another state."""
         return not self.contact.constant and self._number != self.contact.evaluations
 
-    def _present(self) -> Contact:
-        """The contact.
+    def present(self) -> Contact:
+        """The contact, as it was when it gave this state.
 
         Raises:
             RuntimeError: It has gone on to another state.
@@ -52,20 +52,25 @@ class ContactState:
         if self.outdated:
             raise RuntimeError(
                 f"this state of a {type(self.contact).__name__} is an old one: its arrays are those of the "
-                "last at(): copy what is needed later, let each scheme have a contact of its own, and ask "
-                "gap() from within a run"
+                "last at() or evaluate(): copy what is needed later, let each scheme have a contact of its "
+                "own, and ask gap() of the contact of a run"
             )
         return self.contact
 
     @property
     def L(self) -> ContactOperator:
         """Contact operator: rows of the closed points, of all of them where all were looked at."""
-        return self._present().L
+        return self.present().L
 
     @property
     def gap(self) -> FloatArray:
-        """Gaps, shape (p,) [m], of a state of all points."""
-        assert self._gap is not None, "at(..., every=True) gives the gaps of all points"
+        """Gaps, shape (p,) [m].
+
+        Raises:
+            RuntimeError: The state is not one of all points.
+        """
+        if self._gap is None:
+            raise RuntimeError("this state knows the closed points alone: at(..., every=True) gives all gaps")
         return self._gap
 
     @property
@@ -75,7 +80,7 @@ class ContactState:
         ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
         The tangents are orthonormal.
         """
-        return self._present().local_bases()
+        return self.present().local_bases()
 
     @property
     def normals(self) -> FloatArray:
@@ -100,14 +105,14 @@ class ContactState:
 
     def surface_velocity(self, t: float) -> FloatArray:
         """Velocities of the obstacle at ``t`` at the points of this state, on their dofs, (p, k) [m/s]."""
-        return self._present().surface_velocity(t)
+        return self.present().surface_velocity(t)
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """Accelerations of the obstacle at ``t`` at the points of this state, on their dofs, (p, k) [m/s2].
 
         By differences over times ``step`` apart [s].
         """
-        return self._present().surface_acceleration(t, step)
+        return self.present().surface_acceleration(t, step)
 
     def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
         """Relative normal velocities ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
@@ -128,7 +133,7 @@ class ContactState:
         return along
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Impulses:
     """Impulses at the points of a contact, in the state in which they were found.
 

@@ -199,7 +199,8 @@ class Integrator:
     def take(self, impulses: Impulses) -> None:
         """Set :attr:`r`, :attr:`r_t` and :attr:`contact_state`."""
         self.contact_state, self.r[:] = impulses.state, impulses.r
-        self.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t
+        if self.has_friction:
+            self.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t
 
     def v_mean_at(self, dofs: Int32Array) -> FloatArray:
         """Velocities at ``t`` of the given local dofs, with the shape of ``dofs`` [m/s]."""
@@ -209,7 +210,7 @@ class Integrator:
         """Gap at ``u``, shape (points of this rank,) [m]."""
         if self.contact is None:
             return np.zeros(0)
-        return self.contact.gap(self.u, self.t)
+        return self.contact.gap_on_all_ranks(self.u, self.t)
 
     def start(self, u0: Initial, v0: Initial, t0: float = 0.0, *, allow_penetration: bool = False) -> None:
         """Set the initial state. Collective.
@@ -297,6 +298,8 @@ class Integrator:
         self.state_places()
         arrays = {name: np.array(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
+        if past:  # rows and sides as of the last step, which nobody else has changed
+            self.contact_state.present()
         arrays |= {f"contact.{name}": values for name, values in past.items()} | self._of_material()
         return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **arrays}
 

@@ -32,7 +32,6 @@ class LumpedDelassus:
     def __init__(self, contact: Contact, system: System, factor: float = 1.0) -> None:
         self._contact, self._rough = contact, contact.friction > 0
         self._inverse = system.inverse_mass if factor == 1.0 else factor * system.inverse_mass
-        self._after = np.zeros(system.size if self._rough else 0)
         rows = of_points(contact.L)
         self._coupled = contact.comm.allreduce(not rows.distinct)
         self._groups = rows.groups() if self._coupled else np.arange(rows.count)
@@ -99,16 +98,15 @@ class LumpedDelassus:
 
     def _add_friction(self, impulses: Impulses, r_t: FloatArray, v: FloatArray, t: float) -> None:
         """Write the tangential impulses that follow from the normal ones; ``v`` free, at the time ``t``."""
-        L, r, after, hit = of_points(impulses.state.L), impulses.r, self._after, np.flatnonzero(impulses.r)
+        state, r, hit = impulses.state, impulses.r, np.flatnonzero(impulses.r)
         if not hit.size:
             return
-        after[L.dofs] = v[L.dofs]
-        L.add_scaled_transpose(r, self._inverse, after)
-        inverse = self._inverse[L.dofs[hit]]  # 0 in constrained directions, without tangential velocity
+        # 0 in constrained directions, without tangential velocity
+        inverse = self._inverse[of_points(state.L).dofs[hit]]
         mass = 1.0 / inverse.max(axis=1, keepdims=True)
         # Di Stasio et al. (40), (42)
-        velocity = impulses.state.tangential_velocity(after, t)[hit]
-        r_t[hit] = _projected(-velocity * mass, impulses.state.frictions[hit] * r[hit])
+        velocity = state.tangential_velocity(v, t)[hit]
+        r_t[hit] = _projected(-velocity * mass, state.frictions[hit] * r[hit])
 
     def _split(self, which: IntArray) -> list[IntArray]:
         """The points ``which`` divided into their groups."""

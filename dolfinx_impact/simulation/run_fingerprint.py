@@ -191,7 +191,7 @@ def _obstacle(s: Integrator) -> FloatArray:
     def velocities() -> FloatArray:
         dimension = contact.obstacle.gdim
         points = s.system.length * np.vstack([np.zeros(dimension), np.eye(dimension)])
-        faces = contact.obstacle.faces
+        faces = getattr(contact.obstacle, "faces", (contact.obstacle,))
         return _over_time(s, lambda t: np.array([face.velocity(points, t) for face in faces]))
 
     return parallel.on_root(s.system.comm, velocities)

@@ -17,9 +17,6 @@ class Lifted(di.ObstacleContact):
     def gap(self, u, t=0.0):
         return super().gap(u, t) - 0.02
 
-    def evaluate(self, u, t=0.0):
-        return super().evaluate(u, t) - 0.02
-
 
 def path(cls, obstacle=BALL, join=False):
     """Displacements and gaps of a ball that drops on an obstacle, and its contact."""
@@ -41,7 +38,7 @@ def test_the_time_reaches_a_users_gap():
     assert not np.array_equal(at_rest, moving)
     contact, u = path(Lifted, TABLE)[1], np.array([0.1, 0.3])
     assert contact.gap(u, 0.2) == contact.gap(u, t=0.2) != contact.gap(u) == contact.gap(u, 0.0)
-    assert contact.evaluate_along(u, np.zeros(2), 0.2) == contact.gap(u, 0.2)
+    assert contact.at(u, np.zeros(2), 0.2, every=True).gap == contact.gap(u, 0.2)
 
 
 def test_in_a_list_of_contacts_too():
@@ -69,7 +66,7 @@ def test_tunnelling_at_position_level_is_found_where_no_gap_is_recorded():
 class Sticky(di.DofBound):
     """Remains closed within 1 mm once it was."""
 
-    def active_set(self, u, v=None, t=0.0):
+    def _active_set(self, u, v, t):
         gap = self.gap(u, t)
         return self.closed(gap) | (self.closed_before & (gap < 1e-3))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import parts
 
 import dolfinx_impact as di
 from dolfinx_impact.contact import Impulses
@@ -113,7 +114,7 @@ def test_a_state_of_several_contacts_is_that_of_each():
     members[0].at(u, v, 0.5)
     with pytest.raises(RuntimeError, match="this state of a ObstacleContact is an old one"):
         state.surface_velocity(0.5)
-    for ask in (contact.local_bases, lambda: contact.surface_velocity(0.0), lambda: contact.active_set(u)):
+    for ask in (contact.local_bases, lambda: contact.surface_velocity(0.0)):
         with pytest.raises(TypeError, match="in a state alone"):
             ask()
 
@@ -123,9 +124,9 @@ def test_what_was_closed_before_is_known_to_each_contact(listed):
     class Sticky(di.DofBound):
         seen = 0
 
-        def active_set(self, u, v=None, t=0.0):
+        def _active_set(self, u, v, t):
             self.seen += int(self.closed_before.sum())
-            return super().active_set(u, v, t)
+            return super()._active_set(u, v, t)
 
     mass = di.PointMasses([1.0, 1.0], load=[-9.81, -9.81])
     sticky, other = Sticky(mass, 0, lower=0.0), di.DofBound(mass, 1, lower=0.0)
@@ -170,3 +171,81 @@ def test_impulses_without_friction_leave_none_of_the_step_before():
     assert s.r_t[0, 0] == pytest.approx(-0.2 * s.r[0]) and s.r[0] > 0
     s.step()
     assert not s.r_t.any() and s.r[0] > 0
+
+
+# -- contacts of one's own
+
+
+@pytest.mark.parametrize("name", ["evaluate", "active_set", "tangential_velocity", "keep", "covered"])
+def test_methods_that_nothing_would_ask_are_refused(name):
+    own = type("Own", (di.DofBound,), {name: lambda self, *values: None})
+    with pytest.raises(TypeError, match=rf"Own defines {name}\(\), which no scheme asks: .* gap\(u, t\)"):
+        own(di.PointMasses(1.0), 0, lower=0.0)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_areas_and_pressures_of_ones_own(listed):
+    class Known(di.DofBound):
+        def areas(self):
+            return np.full(self.count, 2.0)
+
+        def pressure(self, r, dt):
+            return r / 2.0 / dt
+
+    mass = di.PointMasses([1.0, 1.0])
+    known = Known(mass, 0, lower=0.0)
+    s = di.CDLagrange(mass, 1e-3, [known, di.DofBound(mass, 1, lower=0.0)] if listed else known)
+    r = np.array([3.0, 5.0])[: s.r.size]
+    expected = np.array([2.0, np.nan])[: s.r.size], np.array([1.5e3, np.nan])[: s.r.size]
+    np.testing.assert_allclose(s.contact.areas(), expected[0])
+    for found in (s.contact.pressure(r, 1e-3), s.contact.nodes.normal_pressure(r, 1e-3)):
+        np.testing.assert_allclose(found, expected[1])
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_tie_of_ones_own_holds(listed):
+    class Hook(di.DofBound):
+        @property
+        def bilateral(self):
+            return np.ones(self.count, dtype=bool)
+
+    mass = di.PointMasses([1.0, 1.0], load=[9.81, 9.81])
+    hook, free = Hook(mass, 0, lower=0.0), di.DofBound(mass, 1, lower=0.0)
+    s = di.GeneralizedAlpha(mass, 1e-3, [hook, free] if listed else hook)
+    s.start([0.0, 0.0], 0.0)
+    for _ in range(10):
+        s.step()
+    assert abs(s.v[0]) <= 1e-15 and s.r[0] == pytest.approx(-9.81e-3) and s.v[1] > 0.09
+
+
+def test_gaps_of_all_points_are_asked_for():
+    _, contact = over_a_disc()
+    with pytest.raises(RuntimeError, match=r"closed points alone: at\(..., every=True\)"):
+        contact.at(np.zeros(2)).gap  # noqa: B018
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("first", [0, 5])
+def test_an_error_of_one_rank_ends_the_run_on_all(first, listed):
+    """In the first gap or in a later one, of a contact alone or in a list."""
+
+    class Failing(di.RigidContact):
+        def gap(self, u, t=0.0):
+            if t >= (first - 0.5) * step and self.comm.rank == self.comm.size - 1:
+                raise ArithmeticError("no gap here")
+            return super().gap(u, t)
+
+    bar = parts.solid(parts.bar())
+    step = 0.5 * bar.critical_time_step()
+    ends = [
+        kind(bar, facets, di.Plane((x,), (n,)), allow_penetration=True)
+        for kind, facets, x, n in ((Failing, "tip", 0.0, 1.0), (di.RigidContact, "end", 1.0, -1.0))
+    ]
+    s = di.CDLagrange(bar, step, ends if listed else ends[0])
+    with pytest.raises(ArithmeticError, match="no gap here"):
+        s.start(0.0, 0.0)
+        for _ in range(10):
+            s.step()
+            s.gap()
+    assert s.n == first

@@ -81,7 +81,7 @@ class Funnel(di.contact.Contact):
     def gap(self, u, t=0.0):
         return np.array([(u[1] - u[0] ** 2 / 4) / math.sqrt(1 + u[0] ** 2 / 4)])
 
-    def evaluate(self, u, t=0.0):
+    def _evaluate(self, u, v, t):
         self.L.weights[0] = np.array([-u[0] / 2, 1.0]) / math.sqrt(1 + u[0] ** 2 / 4)
         return self.gap(u, t)
 

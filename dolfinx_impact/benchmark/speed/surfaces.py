@@ -40,7 +40,7 @@ def _large(cells: int, friction: float) -> Turns:
     v = body.rigid_velocity((0.0, 0.0, -_SPEED), cells="part 1")
     free, hit = (started(body, step, each, 0.0, v) for each in (None, contact))
     _touch(hit)
-    spent = {"rows": _timed(contact, "active_set"), "solution": _timed(hit._response, "solve")}
+    spent = {"rows": _timed(contact, "_active_set"), "solution": _timed(hit._response, "solve")}
     told, begun = "surfaces, {}, friction " + f"{friction:g}", hit.n
 
     def numbers(seconds: Seconds) -> Iterator[Number]:

@@ -122,7 +122,7 @@ class SurfaceContact(Contact):
             drift_correction=drift_correction,
             allow_penetration=allow_penetration,
         )
-        self.assembly.tolerance, self.bilateral[:] = self.gap_tolerance, self.tie
+        self.assembly.tolerance, self._tie_mask = self.gap_tolerance, np.full(self.count, self.tie)
         self.assembly.update(np.zeros(body.size))
         if tie:
             self._tie()
@@ -142,6 +142,11 @@ class SurfaceContact(Contact):
 
     L: NodeRows
     _NODES = SurfaceNodes
+
+    @property
+    def bilateral(self) -> BoolArray:
+        """See :attr:`.Contact.bilateral`."""
+        return self._tie_mask
 
     @property
     def small_parts(self) -> bool:
@@ -168,15 +173,15 @@ class SurfaceContact(Contact):
         self.assembly.update(u)
         return self.assembly.gap.copy()
 
-    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """:meth:`gap`; rows of L at ``u`` for all points with a finite gap. Collective."""
+    def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
+        """See :meth:`.Contact.at`: gaps; rows of L for all points with a finite one. Collective."""
         gap = self.gap(u, t)
         if not self.tie:
             self._set_rows(np.isfinite(gap))
         return gap
 
-    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
-        """See :meth:`.Contact.active_set`; other rows are empty. Collective."""
+    def _active_set(self, u: FloatArray, v: FloatArray | None, t: float) -> BoolArray:
+        """See :meth:`.Contact.at`: closed points; other rows are empty. Collective."""
         if self.tie:
             return self._tied.copy()
         self._evaluated_at = t
