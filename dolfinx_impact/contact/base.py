@@ -11,6 +11,7 @@ import math
 import warnings
 import weakref
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,10 +93,10 @@ def _refuse_gone(kind: type) -> None:
     )
     if gone is not None:
         raise TypeError(
-            f"{kind.__name__} defines {gone}(), which no scheme asks: a contact of one's own has gap(u, t), or, "
-            "where L varies, _evaluate(u, v, t), which returns gaps and writes L.weights; besides "
-            "_active_set(u, v, t), local_bases(), surface_velocity(t), closed(gap) if those of its base class "
-            "do not do"
+            f"{kind.__name__} defines {gone}(), which no scheme asks: a contact of one's own has gap(u, t) "
+            "and, where L varies, _evaluate(u, v, t), which returns gaps and writes L.weights; besides "
+            "_active_set(u, v, t), local_bases(), surface_velocity(t), closed(gap) if those of its base "
+            "class do not do"
         )
 
 
@@ -276,7 +277,7 @@ class Contact:
 
     def gap_on_all_ranks(self, u: FloatArray, t: float) -> FloatArray:
         """:meth:`gap`; what a user's class raises on one rank is raised on all. Collective."""
-        return parallel.together(self.comm, lambda: self.gap(u, t)) if self._users_gap else self.gap(u, t)
+        return parallel.together(self.comm, partial(self.gap, u, t)) if self._users_gap else self.gap(u, t)
 
     def at(
         self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False
@@ -291,7 +292,7 @@ class Contact:
         """
         self.evaluations += 1
         if self._users_gap:  # it may raise on one rank alone
-            return parallel.together(self.comm, lambda: self._state(u, v, t, every))
+            return parallel.together(self.comm, partial(self._state, u, v, t, every))
         return self._state(u, v, t, every)
 
     def _state(self, u: FloatArray, v: FloatArray | None, t: float, every: bool) -> ContactState:

@@ -60,7 +60,8 @@ class ContactState:
     @property
     def L(self) -> ContactOperator:
         """Contact operator: rows of the closed points, of all of them where all were looked at."""
-        return self.present().L
+        contact = self.contact
+        return contact.L if contact.constant else self.present().L
 
     @property
     def gap(self) -> FloatArray:
@@ -126,7 +127,11 @@ class ContactState:
 
         Defined where the vectors of L are in the directions of space.
         """
-        velocity, n = self.L.at_points(v), self.normals
+        return self.tangential_part(self.L.at_points(v), t)
+
+    def tangential_part(self, velocity: FloatArray, t: float) -> FloatArray:
+        """:meth:`tangential_velocity` of velocities at the points, shape (p, components) [m/s]; updated."""
+        n = self.normals
         if self.contact.moving:
             velocity -= self.surface_velocity(t)
         along: FloatArray = velocity - np.einsum("pk,pk->p", n, velocity)[:, None] * n

@@ -171,7 +171,8 @@ class VelocityLevel:
             if old is not None:
                 e = self._corrected(s, state, before, old)
             b = newton_impact(b, before, e)  # L (v* + e v-)
-        return response.solve(state, b, s.v, v_time, last=s.impulses)  # Di Stasio et al. (8)
+        last = s.impulses if state.L.iterated else None
+        return response.solve(state, b, s.v, v_time, last=last)  # Di Stasio et al. (8)
 
     def compiled(self) -> CompiledLaw:
         """The law for compiled loops.

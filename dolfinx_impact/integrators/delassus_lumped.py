@@ -58,7 +58,7 @@ class LumpedDelassus:
         velocity, and ``r_t`` is the projection of ``-m v_T`` on the disc of radius ``mu r``, Di Stasio et al.
         (2019), doi:10.1186/s40323-019-0126-y, Algorithm 2.
         """
-        which, error = np.flatnonzero(state.closed if closed is None else closed), None
+        which, error = (state.closed if closed is None else closed).nonzero()[0], None
         r_t = np.zeros((b.size, state.L.components)) if self._rough else None
         impulses = Impulses(state, np.zeros(b.size), r_t)
         try:
@@ -98,14 +98,16 @@ class LumpedDelassus:
 
     def _add_friction(self, impulses: Impulses, r_t: FloatArray, v: FloatArray, t: float) -> None:
         """Write the tangential impulses that follow from the normal ones; ``v`` free, at the time ``t``."""
-        state, r, hit = impulses.state, impulses.r, np.flatnonzero(impulses.r)
+        state, r, hit = impulses.state, impulses.r, impulses.r.nonzero()[0]
         if not hit.size:
             return
-        # 0 in constrained directions, without tangential velocity
-        inverse = self._inverse[of_points(state.L).dofs[hit]]
+        L = of_points(state.L)
+        inverse = self._inverse[L.dofs[hit]]  # 0 in constrained directions, without tangential velocity
+        after = L.at_points(v)
+        after[hit] += L.weights[hit] * r[hit][:, None] * inverse
         mass = 1.0 / inverse.max(axis=1, keepdims=True)
         # Di Stasio et al. (40), (42)
-        velocity = state.tangential_velocity(v, t)[hit]
+        velocity = state.tangential_part(after, t)[hit]
         r_t[hit] = _projected(-velocity * mass, state.frictions[hit] * r[hit])
 
     def _split(self, which: IntArray) -> list[IntArray]:
@@ -192,7 +194,7 @@ class LumpedFrictionalDelassus(LumpedDelassus):
 
 def _projected(vectors: FloatArray, radius: FloatArray) -> FloatArray:
     """Projection of vectors, shape (p, k), on discs or balls of the given radii, shape (p,); in place."""
-    length = np.linalg.norm(vectors, axis=1)
+    length: FloatArray = np.sqrt(np.add.reduce(vectors * vectors, axis=1))
     outside = length > radius
     vectors[outside] *= (radius[outside] / length[outside])[:, None]
     return vectors
