@@ -85,7 +85,7 @@ class TchamwaWielgosz(di.Integrator):
         b = L(self.v) + self.contact.restitution * L(self.v_before)
         self.r[:] = 0.0
         self.r[closed] = complementarity.solve(H[closed], b[closed])
-        self.take(di.contact.Impulses(state, self.r))
+        self.set_impulses(di.contact.Impulses(state, self.r))
         self.impulses.add_to(self.v, inverse_mass)
 
 

@@ -469,7 +469,7 @@ class Contact:
             )
 
     def matrix(self) -> Any:
-        """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
+        """L at the last :meth:`at` as a PETSc matrix, points x dofs, in rank order. Collective."""
         return self.L.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
 
 

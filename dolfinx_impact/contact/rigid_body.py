@@ -142,7 +142,7 @@ class RigidBodyContact(Contact):
         self._tunnelling.restart()
 
     def local_bases(self) -> FloatArray:
-        """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, 2, 3).
+        """Local bases at the last :meth:`.Contact.at`: normal and tangential rows, shape (p, 2, 3).
 
         ``frames @ v`` are the normal and the tangential velocity of each contact point [m/s]; the tangent is
         the normal rotated by 90 degrees counter-clockwise.

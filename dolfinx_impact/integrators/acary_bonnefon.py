@@ -108,7 +108,7 @@ class AcaryBonnefon(Integrator):
         if contact is not None and state is not None:
             velocity: FloatArray = state.L(self.v) + state.restitutions * state.L(before)
             P, tau = self._solve(state.closed, velocity, contact.gap(self.u, self.t))
-            self.take(Impulses(state, self._points.mine(P)))
+            self.set_impulses(Impulses(state, self._points.mine(P)))
             self.tau[:] = self._points.mine(tau)
             self._apply()
 

@@ -196,8 +196,8 @@ class Integrator:
         """Impulses shaped as :attr:`r` and :attr:`r_t`, with the contact of the last step."""
         return Impulses(self.contact_state, r, r_t if self.has_friction else None)
 
-    def take(self, impulses: Impulses) -> None:
-        """Set :attr:`r`, :attr:`r_t` and :attr:`contact_state`."""
+    def set_impulses(self, impulses: Impulses) -> None:
+        """Keep the impulses of the step with their state: ``r``, ``r_t`` and ``contact_state``."""
         self.contact_state, self.r[:] = impulses.state, impulses.r
         if self.has_friction:
             self.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t

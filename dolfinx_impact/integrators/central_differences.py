@@ -180,7 +180,7 @@ class CentralDifferences(Integrator):
             return
         impact = self.enforcement.impact(self, self._response)
         self._response.apply(impact, self.v)
-        self.take(impact)
+        self.set_impulses(impact)
         self.r_start[:], self.r_t_start[:] = self.r, self.r_t
         self.contact.accept(impact.state)  # the active sides of the impact remain active
 
@@ -262,7 +262,7 @@ class CentralDifferences(Integrator):
 
     def _resolve_contact(self, response: Any, first: bool = False) -> None:
         impulses = self.enforcement.impulses(self, response, first=first)
-        self.take(impulses)
+        self.set_impulses(impulses)
         response.apply(impulses, self.v)
 
     def balance(self) -> EnergyBalance:

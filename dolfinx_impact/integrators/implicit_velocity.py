@@ -115,5 +115,5 @@ class CDLagrangeImplicit(CentralDifferences):
         if self.contact is not None:
             response = factorised_delassus(self, solver, symmetric=False)
             impulses = self.enforcement.impulses(self, response)
-            self.take(impulses)
+            self.set_impulses(impulses)
             response.apply(impulses, self.v)

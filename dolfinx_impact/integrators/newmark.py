@@ -122,7 +122,7 @@ class Newmark(Integrator):
         self._solver.solve(self._f, self.a)
         self.u += beta * h**2 * self.a
         if self.contact is not None:
-            self.take(self.enforcement.impulses(self, self._response))
+            self.set_impulses(self.enforcement.impulses(self, self._response))
             self._react()
         self.v += gamma * h * self.a
         if self.reset and self.contact is not None:

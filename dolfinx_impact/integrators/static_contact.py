@@ -144,7 +144,7 @@ class StaticContact(CentralDifferences):
 
     def _resolve_contact(self, response: Any, first: bool = False) -> None:
         """Take the impulses of the equilibrium, and the velocities of its dofs."""
-        self.take(self.enforcement.impulses(self, response, first=first))
+        self.set_impulses(self.enforcement.impulses(self, response, first=first))
         if not first and self.system.has_damping:
             self.v_force = self.v_before.copy()
         self._set_velocity()

@@ -88,7 +88,7 @@ class FactorisedThetaStep:
         s.v += self._dv
         if s.contact is not None:
             impulses = s.enforcement.impulses(s, self._response)
-            s.take(impulses)
+            s.set_impulses(impulses)
             self._response.apply(impulses, s.v)
             s.take_impulses()
 

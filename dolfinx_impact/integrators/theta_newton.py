@@ -166,7 +166,7 @@ class NewtonThetaStep:
             if self._response is not None:
                 self._response.forget()
                 impulses = s.enforcement.impulses(s, self._response)
-                s.take(impulses)
+                s.set_impulses(impulses)
                 self._response.apply(impulses, s.v)
                 s.take_impulses()
             self._add_direct(s.direct)
@@ -193,7 +193,7 @@ class NewtonThetaStep:
         """``v += M^-1 L^T r`` with the impulses of the velocity without contact, H = L M^-1 L^T."""
         s, response = self._scheme, lumped_delassus(self._scheme)
         impulses = s.enforcement.impulses(s, response)
-        s.take(impulses)
+        s.set_impulses(impulses)
         response.apply(impulses, s.v)
 
     def _prescribe_motion(self) -> None:

@@ -324,7 +324,7 @@ class FineContact:
         gap: Gaps at the same times, shape (m, p) [m].
         before: Normal velocities half a fine step earlier, ``L v_{j-1/2}``, shape (m, p) [m/s].
         nodal: Where L varies, the impulses of all fine steps at the dofs of ``contact.nodes.loaded`` as
-            :meth:`.Contact.add_nodal_impulses` adds them [N s]; else None.
+            :meth:`.ContactNodes.add_impulses` adds them [N s]; else None.
     """
 
     def __init__(self, fine: GluedExplicit, ratio: int) -> None:

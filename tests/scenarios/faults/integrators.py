@@ -4,7 +4,7 @@ from .base import Fault
 
 #: The smooth acceleration in the place of that with contact.
 _SMOOTH = "self._inverse, (self.f if s is self.substep_states[0] else self.substep_states[0].f)[:n])"
-_BOUND = "impulses.state.frictions[hit] * r[hit]"
+_BOUND = "state.frictions[hit] * r[hit]"
 
 
 def _rough(s):

@@ -11,7 +11,13 @@ FAULTS = {
     ),
     "moving-lists": Fault(
         "a list with a moving obstacle cannot be stored",
-        (("simulation.run_fingerprint", "contact.obstacle.faces", "contact.faces"),),
+        (
+            (
+                "simulation.run_fingerprint",
+                'getattr(contact.obstacle, "faces", (contact.obstacle,))',
+                "contact.faces",
+            ),
+        ),
         lambda s: s.floor == "moving" and len(s.blocks) > 1,
         "ways",
     ),
