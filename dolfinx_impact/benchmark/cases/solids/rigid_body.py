@@ -124,13 +124,15 @@ def compared(run: Ended) -> dict[str, tuple[Any, Any, float, str]]:
     """
     flight, result, log, e = run.setup.beside, run.result, run.log, run.p["restitution"]
     exact, mass, hit = flight.exact, flight.body.mass, flight.exact.normal > 0
-    coefficients = -flight.normal_velocity(log.after)[hit] / flight.normal_velocity(log.before)[hit]
+    # Of points that hardly approach a quotient of velocities is round-off.
+    clear = hit & (np.abs(flight.normal_velocity(flight.velocity)) > 1e-4 * flight.speed)
+    coefficients = -flight.normal_velocity(log.after)[clear] / flight.normal_velocity(log.before)[clear]
     worst = float(coefficients[np.argmax(np.abs(coefficients - e))])
     kinetic = result["kinetic"] + result["complementary"]
     lost = float(kinetic[0] - kinetic[-1])
     slips = [float(flight.slip(v)[hit][0]) for v in (log.after, exact.velocity)]
     lost_in_impact = 0.5 * float(mass @ (log.before**2 - log.after**2))
-    approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[hit])))
+    approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[clear])))
     speed, momentum, heat = flight.speed, mass[0] * flight.speed, mass[0] * flight.speed**2
     manner = "sticks" if exact.sticks else "slips as it must"
     (vx, vy, spin), (true_vx, true_vy, true_spin) = log.after, exact.velocity
