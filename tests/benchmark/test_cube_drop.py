@@ -26,7 +26,8 @@ def test_the_default_run(scheme):
 
 
 #: A node that rebounds with e leaves by e h v0, which must be seen beside the gap tolerance of 1e-12 m.
-RESTITUTIONS = st.just(0.0) | st.floats(1e-3, 1.0)
+#: Rebounds of less open gaps of some 1e-12 of the length, which count as closed: no similar answer then.
+RESTITUTIONS = st.just(0.0) | st.floats(0.05, 1.0)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
