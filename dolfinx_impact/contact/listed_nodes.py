@@ -29,11 +29,14 @@ class ListedNodes(ContactNodes):
         super().__init__(contact)
         self._members = [each.nodes for each in contact.members]
         self.partly = any(each.partly for each in self._members)
-        self._parts = contact.parts
+        self._parts, self._loaded = contact.parts, self._joined_loaded()
 
     @property
     def loaded(self) -> SparseRows:
         """See :attr:`.ContactNodes.loaded`; of all members."""
+        return self._loaded
+
+    def _joined_loaded(self) -> SparseRows:
         members = [each.loaded for each in self._members]
         if all(rows is each.L for rows, each in zip(members, self._contact.members)):
             return of_points(self._contact.L)

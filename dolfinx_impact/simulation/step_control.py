@@ -223,6 +223,7 @@ class Watch:
         s, v = self._s, self._s.v_mean.copy()
         if s.contact is not None:
             v = after_first_impacts(s.contact, s.system.inverse_mass, s.u, v, s.t)
+            self._whole.contact_state = s.contact_state = s.contact.now(s.t)  # it was asked elsewhere
         critical = s.critical_step(s.system, u=s.u, v=v, tolerance=_TOLERANCE)
         if s.dt > critical and s.system.comm.rank == 0:
             kernels.logger.warning(

@@ -2,12 +2,31 @@
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
 from support import parts
 
 import dolfinx_impact as di
 from dolfinx_impact.contact import Impulses
 from dolfinx_impact.contact.contact_set import ContactSet
 from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
+
+COMM = MPI.COMM_WORLD
+
+
+def against_each_other_in_the_plane():
+    """Two blocks with different meshes that are apart, the lower one a little above a ball."""
+
+    def block(low, high, cells):
+        m = dmesh.create_rectangle(COMM, [low, high], cells, dmesh.CellType.quadrilateral)
+        ends = {"bottom": lambda x: np.isclose(x[1], low[1]), "top": lambda x: np.isclose(x[1], high[1])}
+        return di.named(m, **ends)
+
+    lower, upper = block((0.0, 0.01), (1.0, 0.5), (4, 2)), block((0.1, 0.52), (0.9, 1.0), (3, 2))
+    law = di.NeoHookean(1e6, 0.3)
+    return di.Solid(
+        di.mesh.join({"a": lower, "b": upper}), density=1000.0, law=law, bulk_viscosity=(0.06, 1.2)
+    )
 
 
 def over_a_disc(friction=0.2, **law):
@@ -249,3 +268,25 @@ def test_an_error_of_one_rank_ends_the_run_on_all(first, listed):
             s.step()
             s.gap()
     assert s.n == first
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_look_ahead_at_the_first_impact_disturbs_nothing(scheme, listed):
+    """With quadratic bulk viscosity a run looks where surfaces will meet; steps by hand do not."""
+
+    def started():
+        body = against_each_other_in_the_plane()
+        contact = di.SurfaceContact(body, "a/top", "b/bottom", friction=0.2, drift_correction=True)
+        ball = di.Sphere((0.5, -5.0), 5.0)
+        wall = di.RigidContact(body, "a/bottom", ball, friction=0.2, drift_correction=True)
+        s = scheme(body, 0.3 * scheme.critical_step(body), contact=[contact, wall] if listed else contact)
+        s.start(0.0, body.rigid_velocity((0.0, -2.0)) + body.rigid_velocity((0.0, -3.0), cells="b"))
+        return s
+
+    run, by_hand = started(), started()
+    for end in (30, 50):
+        di.simulate(run, t_end=end * run.dt, progress=False)
+    for _ in range(50):
+        by_hand.step()
+    assert by_hand.r.size and np.array_equal(run.u, by_hand.u) and np.array_equal(run.v, by_hand.v)
