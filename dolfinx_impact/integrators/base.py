@@ -254,7 +254,13 @@ class Integrator:
         for history in self._histories:
             history.keep()
         if contact is not None:
-            contact.accept(self.contact_state)
+            self._accept_contact(contact)
+
+    def _accept_contact(self, contact: Contact) -> None:
+        """Tell the contact the state that holds now. Collective."""
+        if self.contact_state.outdated:  # begin() or advance() asked the contact and kept no state
+            self.contact_state = contact.now(self.t)
+        contact.accept(self.contact_state)
 
     def _warn_of_moved(self, u: FloatArray, t0: float) -> None:
         """Warn where prescribed motions do not begin at the initial displacements. Collective."""
@@ -284,9 +290,7 @@ class Integrator:
         for history in self._histories:
             history.keep()
         if self.contact is not None:
-            if self.contact_state.outdated:  # advance() asked the contact and kept no state
-                self.contact_state = self.contact.now(self.t)
-            self.contact.accept(self.contact_state)
+            self._accept_contact(self.contact)
             self.contact.agree_on_failure()
 
     def state(self) -> dict[str, AnyArray]:

@@ -33,6 +33,26 @@ class Plain:
     v_mean = property(lambda self: self.inner.v_mean)
 
 
+class Halved(di.Integrator):
+    """Two steps of CD-Lagrange in one, with the same contact."""
+
+    v_shift = 0.5
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, contact)
+        self.inner = di.CDLagrange(system, dt / 2, contact=self.contact)
+
+    def begin(self):
+        self.inner.start(self.u, self.v)
+
+    def advance(self):
+        self.r[:] = 0.0
+        for _ in range(2):
+            self.inner.step()
+            self.r += self.inner.r
+        self.u[:], self.v[:] = self.inner.u, self.inner.v
+
+
 class Standing(Plain):
     """It forgets its time."""
 
@@ -136,6 +156,23 @@ def test_any_object_that_steps_runs_in_simulate():
     for name in ("t", "t_v", "u", "v", "v_t", "gap", "r"):
         np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
     assert not mine.balance
+
+
+@pytest.mark.parametrize("walls", [1, 2])
+def test_a_scheme_around_another_one_with_its_contact(walls):
+    made = []
+    for kind, dt in ((Halved, 2e-2), (di.CDLagrange, 1e-2)):
+        system = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
+        shapes = di.Sphere([0.0, 0.0], 2.0, inside=True), di.Plane([0.0, -1.9], [0.0, 1.0])
+        contacts = [di.ObstacleContact(system, [[0, 1]], wall, restitution=0.8) for wall in shapes[:walls]]
+        scheme = kind(system, dt, contact=contacts)
+        scheme.start([0.3, 1.0], [0.0, 0.0])
+        assert scheme.contact_work(scheme.v) == 0
+        made.append(di.simulate(scheme, t_end=3.0, progress=False))
+    outer, inner = made
+    assert np.count_nonzero(inner["r"]) > 2
+    np.testing.assert_array_equal(outer["u"], inner["u"][::2])
+    np.testing.assert_array_equal(outer["r"][1:], inner["r"][1::2] + inner["r"][2::2])
 
 
 def test_it_goes_on_from_where_it_is():
