@@ -31,7 +31,9 @@ _HELD = float(np.finfo(np.float64).eps) ** 2
 _TILTED = 1e-8
 #: Values of rho in the natural map: at small slip velocities only a large rho resolves their direction.
 _WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8, 1e10)
-#: Largest number of unknowns for which they are used: a few nodes with several faces.
+#: Compliances that are added to the diagonal, 1 after scaling, one after another.
+_COMPLIANCES = 10.0 ** -np.arange(13)
+#: Largest number of unknowns for which the weights are used: a few nodes with several faces.
 _FEW = 90
 
 
@@ -211,6 +213,8 @@ def _all_points(S: FloatArray, c: FloatArray, m: FloatArray, d: int) -> FloatArr
             best = min(best, _weighted(S, c, x, m, d), key=misfit)
             if misfit(best) <= 10 * _ROUNDING:
                 break
+    if misfit(best) > complementarity.TOLERANCE:  # a point with a held direction may have no solution alone
+        best = min(best, _regularised(S, c, m, d), key=misfit)
     return best
 
 
@@ -251,6 +255,21 @@ def _weighted(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int
             if least <= 10 * _ROUNDING:
                 return best
     return best
+
+
+def _regularised(S: FloatArray, c: FloatArray, m: FloatArray, d: int) -> FloatArray:
+    """Solution along ``S + epsilon I`` as epsilon goes to 0, each with the impulses before as its centre.
+
+    Where rows on shared dofs make S singular, Newton's method meets singular Jacobians; here it does not,
+    since every point keeps compliance. Centred, as in the proximal point method (Rockafellar, 1976), the
+    last term vanishes at the solution.
+    """
+    x: FloatArray = np.zeros(c.size)
+    for epsilon in _COMPLIANCES:
+        regular, centred = S + epsilon * np.eye(c.size), c - epsilon * x
+        x, _ = _sweep(regular, centred, x.copy(), m, d)
+        x = _newton(regular, centred, x, m, d)
+    return x
 
 
 def _sweep(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> tuple[FloatArray, bool]:

@@ -187,17 +187,32 @@ def test_held_points_do_not_rub():
         di.MoreauJean(system, 0.1, contact=floor)
 
 
+def with_held_tangent(d, seed, tilt):
+    """H and b of two points, one of which has a tangential row that is a multiple of its normal one."""
+    rng = np.random.default_rng(seed)
+    J = rng.standard_normal((2 * d, 2 * d))
+    J[1] = -tilt * J[0]
+    return J @ J.T, J @ rng.standard_normal(2 * d)
+
+
 @pytest.mark.parametrize("d", [2, 3])
 @examples(12)
 @given(seed=st.integers(0, 10**6), tilt=st.floats(1e-7, 0.3), mu=st.floats(0.05, 1.0))
 def test_a_tangent_along_a_held_direction_where_the_normal_tilts(d, seed, tilt, mu):
     """Nodes at an axis under a deformed surface: their motion along the axis alone is in both rows."""
-    rng = np.random.default_rng(seed)
-    J = rng.standard_normal((2 * d, 2 * d))
-    J[1] = -tilt * J[0]
-    H, b = J @ J.T, J @ rng.standard_normal(2 * d)
+    H, b = with_held_tangent(d, seed, tilt)
     r = coulomb.solve(H, b, mu, d)
     assert coulomb.residual(H, b, r, mu, d) < 1e-10
+
+
+@pytest.mark.parametrize(
+    "seed, tilt, mu", [(330, 1.0, 1.0), (554, 1e-3, 0.3), (1069, 1e-3, 1.0), (820, 0.1, 0.3)]
+)
+def test_a_point_with_a_held_tangent_that_has_no_solution_alone(seed, tilt, mu):
+    """Sweeps from point to point settle at no solution, while the whole problem has one."""
+    H, b = with_held_tangent(3, seed, tilt)
+    r = coulomb.solve(H, b, mu, 3)
+    assert coulomb.residual(H, b, r, mu, 3) < 1e-14
 
 
 def test_two_faces_of_one_node_that_hardly_slip():
