@@ -251,8 +251,7 @@ class Integrator:
         for history in self._histories:
             history.start(t0, self)
         self.begin()
-        for history in self._histories:
-            history.keep()
+        self.accept_material()
         if contact is not None:
             self._accept_contact(contact)
 
@@ -261,6 +260,11 @@ class Integrator:
         if self.contact_state.outdated:  # begin() or advance() asked the contact and kept no state
             self.contact_state = contact.now(self.t)
         contact.accept(self.contact_state)
+
+    def accept_material(self) -> None:
+        """Take the states of materials at the last forces: at the end of a step, and of each substep."""
+        for history in self._histories:
+            history.accept()
 
     def _warn_of_moved(self, u: FloatArray, t0: float) -> None:
         """Warn where prescribed motions do not begin at the initial displacements. Collective."""
@@ -287,8 +291,7 @@ class Integrator:
             history.refuse_other(self)
         self.n += 1
         self.advance()
-        for history in self._histories:
-            history.keep()
+        self.accept_material()
         if self.contact is not None:
             self._accept_contact(self.contact)
             self.contact.agree_on_failure()

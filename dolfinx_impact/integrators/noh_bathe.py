@@ -219,8 +219,7 @@ class NohBathe(Integrator):
         self._finish(first, (half, self.f), (half, first.f))
         if self.contact is not None:
             self.contact.accept(self.contact_state)
-        for history in self._histories:
-            history.keep()
+        self.accept_material()
         second.v_before[:] = first.v
         self._hold(first, first.t, first.f, self.f_position)
         self._move(second, first.u, self.f_position)

@@ -17,9 +17,11 @@ from ..mesh.named_mesh import as_named
 from .compiled import Compiled
 from .critical_step import critical_step
 from .element_forms import compile_form
+from .internal_forces import AssembledForms, InternalForces, forces_of
 from .loads import Loads, Motion, Signal, checked_signal, vector
 from .matrices import Assembled
 from .nodes import Nodes
+from .rest_state import RestState
 from .stiffness import StoredStiffness
 
 #: Members of a body that compiled loops replace.
@@ -69,8 +71,8 @@ class Body(Nodes, Assembled):
     linear = True
     #: State of materials with history, None without.
     history: Any = None
-    #: Whether there are internal forces or energies at zero displacement, though :attr:`linear`.
-    stressed_at_rest = False
+    #: Internal forces and energy at zero displacement of :attr:`linear` bodies, None without.
+    rest: RestState | None = None
     #: Number of times that stored matrices and masses were assembled anew.
     revision = 0
     #: Coefficients (b1, b2) of the bulk viscosity.
@@ -200,18 +202,42 @@ class Body(Nodes, Assembled):
     def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Total force ``f - F_int - D v``, shape (size,) [N]; ghost entries are undefined. Collective."""
         self.external(t, u, v, out)
-        self.subtract_internal(u, out)
+        self.subtract_internal(u, out, t)
         if self.has_damping:
             self.damping(t, u, v, self._part)
             out -= self._part
 
-    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
-        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
-        self.stiffness.subtract_product(u, out)
+    @functools.cached_property
+    def forces(self) -> InternalForces:
+        """The internal forces, in one of their kinds. Collective at the first access."""
+        return forces_of(self)
+
+    def element_forces(self, space: fem.FunctionSpace) -> Any:
+        """The internal forces by element kernels on a space with these elements; None for no such kernels."""
+        return None
+
+    def assembled_forces(self) -> AssembledForms:
+        """The internal forces of nonlinear laws from forms."""
+        raise NotImplementedError
+
+    @property
+    def stressed_at_rest(self) -> bool:
+        """Whether there are internal forces or energies at zero displacement, though :attr:`linear`."""
+        return self.rest is not None
+
+    def subtract_internal(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
+        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective.
+
+        Args:
+            u, out, t: See :meth:`.InternalForces.subtract`.
+        """
+        self.forces.subtract(u, out, t)
+        if self.rest is not None:
+            out[: self.owned] -= self.rest.forces
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """``out -= dF_int/du(u) x`` on the owned entries, shape (size,). Collective."""
-        self.stiffness.subtract_product(x, out)
+        self.forces.subtract_tangent(u, x, out)
 
     def compiled(self) -> Compiled:
         """Stored stiffness and loads for compiled loops.
@@ -225,15 +251,13 @@ class Body(Nodes, Assembled):
             raise kernels.NotCompiled(f"{changed}() of {type(self).__name__} is not of a compiled kind")
         if self.comm.size > 1:
             raise kernels.NotCompiled("several ranks share the body")
-        if not self.linear:
-            raise kernels.NotCompiled("a force of the system is not of a compiled kind: it is not linear")
+        stored = self.forces.compiled()
+        if self.rest is not None:
+            raise kernels.NotCompiled("a linear law has a stress at rest")
         if not self.mass_damped:
             raise kernels.NotCompiled(
                 "a force of the system is not of a compiled kind: it is damped by more than a rate"
             )
-        stored = self.stiffness
-        if stored.pairs is None and stored.csr is None:
-            raise kernels.NotCompiled("the stiffness of the body is stored by PETSc alone")
         matrix: dict[str, Any] = {"pairs": stored.pairs, "block": self.block}
         if stored.pairs is None:
             matrix = {"csr": stored.csr}
@@ -268,10 +292,8 @@ class Body(Nodes, Assembled):
             out[: self.owned] += self.damping_rate * self.mass * v[: self.owned]
 
     def stored_energy(self, u: FloatArray) -> float:
-        """This rank's contribution to ``u.K u / 2`` [J]. Collective."""
-        product = np.zeros(self.size)
-        self.stiffness.subtract_product(u, product)
-        return -0.5 * float(u[: self.owned] @ product[: self.owned])
+        """This rank's contribution to the stored energy [J]; 0 where a law has none. Collective."""
+        return self.forces.energy(u) + (0.0 if self.rest is None else self.rest.stored(u))
 
     @functools.cached_property
     def stiffness(self) -> StoredStiffness:

@@ -22,6 +22,7 @@ from .body import Body
 from .compiled import Compiled
 from .deformation import Deformation
 from .element_forms import ElementForm
+from .internal_forces import AssembledForms
 from .mass_lumping import scalar_element
 
 
@@ -97,48 +98,14 @@ class Continuum(Body):
     def _stiffness_form(self) -> Any:
         return ufl.derivative(self._internal_form(), self.displacement)
 
-    @functools.cached_property
-    def _internal(self) -> ElementForm:
-        return ElementForm(self._internal_form(), self.space, [self.displacement])
-
-    @functools.cached_property
-    def _energy(self) -> ElementForm | None:
-        if not self.energy_known:
-            return None
-        return ElementForm(self._energy_form(), self.space, [self.displacement])
-
-    @functools.cached_property
-    def _tangent(self) -> ElementForm:
-        u, x = self.displacement, fem.Function(self.space)
-        return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
-
-    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
-        """See :meth:`.Body.subtract_internal`."""
-        if self.linear:
-            super().subtract_internal(u, out)
-        else:
-            out[: self.owned] -= self._internal.vector(u)
-
-    def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
-        """See :meth:`.Body.subtract_tangent`."""
-        if self.linear:
-            super().subtract_tangent(u, x, out)
-        else:
-            out[: self.owned] -= self._tangent.vector(u, x)
-
-    def _law_values(self) -> FloatArray:
-        """Values of the functions and constants of the internal forces on this rank."""
-        return self._tangent.parameters()
+    def assembled_forces(self) -> AssembledForms:
+        """See :meth:`.Body.assembled_forces`."""
+        energy = self._energy_form() if self.energy_known else None
+        return AssembledForms(self._internal_form(), energy, self.displacement)
 
     def law_coefficients(self) -> tuple[FloatArray, ...]:
         """Values that nonlinear forces read anew: all constants, and this rank's of each function."""
-        if self.linear:
-            return (np.zeros(0),)
-        constants, *functions = self._tangent.coefficients()
-        if self.has_viscosity:
-            further, *others = self._viscous.coefficients()
-            constants, functions = np.append(constants, further), [*functions, *others]
-        return (constants, *functions)
+        return (np.zeros(0),) if self.linear else self.forces.coefficients()
 
     @functools.cached_property
     def deformation(self) -> Deformation:
@@ -154,16 +121,10 @@ class Continuum(Body):
         """Whether functions or constants of a law have changed since the last call. Collective."""
         if self.linear:
             return False
-        now, self._seen = self._law_values(), getattr(self, "_seen", None)
+        now, self._seen = np.concatenate(self.forces.coefficients()), getattr(self, "_seen", None)
         changed = self._seen is None or not np.array_equal(now, self._seen)
         self._seen = now
         return bool(self.comm.allreduce(changed))
-
-    def stored_energy(self, u: FloatArray) -> float:
-        """This rank's contribution to the elastic energy [J]; 0 for laws defined by a stress. Collective."""
-        if self.linear:
-            return super().stored_energy(u)
-        return 0.0 if self._energy is None else self._energy.scalar(u)
 
     def compiled(self) -> Compiled:
         """See :meth:`.Body.compiled`; nonlinear forces and viscous ones are refused there."""

@@ -142,7 +142,7 @@ class FormSystem(Continuum):
             stored += [self._viscous_form()] if self.has_viscosity else []
         self._stored = StoredCoefficients(stored)
         if self.linear:
-            self.stiffness  # noqa: B018  now, and not when a scheme first needs it
+            self.forces  # noqa: B018  now, and not when a scheme first needs it
 
     def _take_conditions(self, conditions: tuple[Any, ...]) -> None:
         """Constrain the dofs of the conditions; they move unless all values are zero. Collective."""
@@ -182,7 +182,7 @@ class FormSystem(Continuum):
         """
         self.revision += 1
         self._critical = None
-        for name in ("stiffness", "_consistent", "_damping_matrix"):
+        for name in ("stiffness", "forces", "_consistent", "_damping_matrix"):
             self.__dict__.pop(name, None)
         self._store()
         # In place: contact and schemes hold these arrays.

@@ -28,6 +28,7 @@ from .. import arguments, parallel
 from .._types import FloatArray
 from . import mass_lumping
 from .element_forms import ElementForm
+from .elements.element_forces import ElementForces
 
 logger = logging.getLogger("dolfinx_impact")
 #: Shares of added mass: above the first there is a warning (the limit of common practice in crash analyses),
@@ -157,18 +158,15 @@ def _columns(body: Any) -> Callable[[int], FloatArray]:
 
 def _product(body: Any, torn: fem.FunctionSpace) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """``dF_int/du(u) x`` as a function of (u, x) on the elements torn apart. Collective."""
-    forces = None if body.elements is None else body.element_forces(torn)
-    if forces is None:
+    if not isinstance(body.forces, ElementForces):
         u, x, w = fem.Function(torn), fem.Function(torn), ufl.TestFunction(torn)
         form = ufl.replace(body._internal_form(), {body.displacement: u, body._w: w})
         return ElementForm(ufl.derivative(form, u, x), torn, [u, x]).vector
+    forces = body.element_forces(torn)
 
     def product(u: FloatArray, x: FloatArray) -> FloatArray:
         out = np.zeros_like(x)
-        if body.linear:
-            forces.subtract(x, out)
-        else:
-            forces.subtract_tangent(u, x, out)
+        forces.subtract_tangent(u, x, out)
         return -out
 
     return product

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,6 @@ from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
 from . import mass_lumping
-from .compiled import Compiled
 from .continuum import Continuum
 from .element_forms import compile_form
 from .elements.compiler import NoCompiler
@@ -34,7 +32,7 @@ from .loads import Signal, checked_signal, vector
 from .locking import ways
 from .mass_scaling import added_mass
 from .material_regions import Material, find_materials, wave_speed
-from .rest_state import RestState, internal_form, own_linear, rest_state
+from .rest_state import internal_form, own_linear, rest_state
 from .stored_coefficients import StoredCoefficients
 
 #: A constant force per area (or volume), or a vector with its signal in time.
@@ -47,7 +45,7 @@ _LARGE, _SLOW = 100.0, 50.0
 #: From so many dofs on, linear bodies with points at the nodes store no stiffness.
 _MATRIX_FREE = 10_000
 #: Methods of a body that element kernels replace.
-_FORMS = ("_energy_form", "_internal_form", "_stiffness_form", "_internal", "_energy", "_tangent")
+_FORMS = ("_energy_form", "_internal_form", "_stiffness_form", "assembled_forces")
 #: Methods that classes with forces or masses of their own override.
 _METHODS = (*_FORMS[:3], "subtract_internal", "subtract_tangent", "_lump", "_mass_form", "inertia")
 
@@ -220,15 +218,14 @@ class Solid(Continuum):
 
     def _take_linear_laws(self) -> None:
         """Store what forces of linear laws need, with the coefficients of now. Collective."""
-        self._rest: RestState | None = None
+        self.rest = None
         materials = [] if self.own_forms else own_linear(self.materials)
         if materials:
             form, energy = internal_form(self, materials)
             rest = rest_state(self, form, energy)
             if self.linear:
-                self._rest, self._stored = rest, StoredCoefficients([form])
-                self.stiffness if self.elements is None else self.elements  # noqa: B018  those of now
-        self.stressed_at_rest = self._rest is not None
+                self.rest, self._stored = rest, StoredCoefficients([form])
+                self.forces  # noqa: B018  those of now
 
     def reassemble(self) -> None:
         """Read the coefficients of linear laws anew: stiffness, forces at rest, critical step. Collective.
@@ -237,7 +234,7 @@ class Solid(Continuum):
         """
         self.revision += 1
         self._critical = None
-        for name in ("stiffness", "elements") if self.linear else ():
+        for name in ("stiffness", "forces") if self.linear else ():
             self.__dict__.pop(name, None)
         self._take_linear_laws()
 
@@ -279,7 +276,7 @@ class Solid(Continuum):
     @property
     def history(self) -> History | None:
         """State of the material at the quadrature points, None where no law has history."""
-        return self.elements.history if self._has_history and self.elements is not None else None
+        return self.forces.history if isinstance(self.forces, ElementForces) else None
 
     @property
     def _has_history(self) -> bool:
@@ -290,13 +287,8 @@ class Solid(Continuum):
         """Whether this is a class with forces or lumped masses of its own."""
         return kernels.overridden(self, _METHODS, Solid) is not None
 
-    @functools.cached_property
-    def elements(self) -> ElementForces | None:
-        """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
-        return self.element_forces(self.space)
-
     def element_forces(self, space: fem.FunctionSpace) -> ElementForces | None:
-        """Those of :attr:`elements` on a space with the same elements, for example torn apart. Collective."""
+        """See :meth:`.Body.element_forces`; None where DOLFINx assembles them, or K is stored. Collective."""
         if self.linear and not self.locking and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
             return None
         if self.own_forms and not self._has_history:
@@ -340,61 +332,9 @@ class Solid(Continuum):
         thin = not law.linear and self.hypothesis in ("plane-stress", "line")
         return thin or not getattr(law, "has_energy", True)
 
-    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
-        """See :meth:`.Body.force`.
-
-        Raises:
-            RuntimeError: A material with history, and a time that does not follow on it.
-        """
-        if self.history is not None:
-            self.history.go_to(t)
-        super().force(t, u, v, out)
-
-    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
-        """See :meth:`.Body.subtract_internal`."""
-        if self.elements is None:
-            super().subtract_internal(u, out)
-        else:
-            self.elements.subtract(u, out)
-        if self._rest is not None:
-            out[: self.owned] -= self._rest.forces
-
-    def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
-        """See :meth:`.Body.subtract_tangent`."""
-        if self.elements is None:
-            super().subtract_tangent(u, x, out)
-        elif self.linear:
-            self.elements.subtract(x, out)
-        else:
-            self.elements.subtract_tangent(u, x, out)
-
-    def stored_energy(self, u: FloatArray) -> float:
-        """See :meth:`.Body.stored_energy`."""
-        at_rest = 0.0 if self._rest is None else self._rest.stored(u)
-        if self.elements is None:
-            return super().stored_energy(u) + at_rest
-        return self.elements.energy(u) + at_rest if self.linear or self.energy_known else 0.0
-
     def plastic_work(self) -> float:
         """This rank's plastic work up to the last forces; of other laws what they dissipated [J]."""
-        return 0.0 if self.elements is None else self.elements.dissipated
-
-    def _law_values(self) -> FloatArray:
-        return super()._law_values() if self.elements is None else self.elements.parameters()
-
-    def law_coefficients(self) -> tuple[FloatArray, ...]:
-        """See :meth:`.Continuum.law_coefficients`."""
-        return super().law_coefficients() if self.elements is None else (self.elements.parameters(),)
-
-    def compiled(self) -> Compiled:
-        """See :meth:`.Body.compiled`."""
-        if self.elements is not None:
-            raise kernels.NotCompiled(
-                "a force of the system is not of a compiled kind: it is that of element kernels"
-            )
-        if self.stressed_at_rest:
-            raise kernels.NotCompiled("a linear law has a stress at rest")
-        return super().compiled()
+        return self.forces.dissipated
 
     def _energy_form(self) -> Any:
         F = kinematics.deformation_gradient(self.displacement, self.hypothesis)

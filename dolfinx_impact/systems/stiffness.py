@@ -36,12 +36,13 @@ class StoredStiffness:
     Attributes:
         pairs: K as a sum over pairs of nodes, or None.
         csr: K in CSR format (indptr, indices, data) without zeros, or None.
+        owned: Number of its rows on this rank.
     """
 
     def __init__(self, form: Any, space: fem.FunctionSpace) -> None:
         self._space = space
         self._bs = space.dofmap.bs
-        self._owned = space.dofmap.index_map.size_local * self._bs
+        self.owned = space.dofmap.index_map.size_local * self._bs
         given = is_matrix(form)
         self._petsc: Any = form.copy() if given else None
         self._form = None if given else form
@@ -92,22 +93,22 @@ class StoredStiffness:
         if self.csr is not None:
             kernels.load().subtract_rows(*self.csr, u, out)
             return
-        self._x.array[:] = u[: self._owned]
+        self._x.array[:] = u[: self.owned]
         self._petsc.mult(self._x, self._y)
-        out[: self._owned] -= self._y.array_r
+        out[: self.owned] -= self._y.array_r
 
     def _add_pairs(self, u: FloatArray, out: FloatArray) -> None:
         assert self.pairs is not None
         # Rows at a partition boundary have columns that are not ghosts of the space itself.
-        self._columns.array[: self._owned] = u[: self._owned]
+        self._columns.array[: self.owned] = u[: self.owned]
         self._columns.scatter_forward()
         self._sums[:] = 0.0
         self._pair_product(self.pairs, self._columns.array, self._sums)
-        out[: self._owned] += self._sums[: self._owned]
+        out[: self.owned] += self._sums[: self.owned]
 
     def _find_pairs(self) -> PairBlocks | None:
         """K as a sum over pairs of nodes, or None when rows do not sum to zero. Collective."""
-        nodes, bs, comm = self._owned // self._bs, self._bs, self._space.mesh.comm
+        nodes, bs, comm = self.owned // self._bs, self._bs, self._space.mesh.comm
         if bs > 3:
             return None
         matrix = fem.assemble_matrix(self._form)

@@ -38,7 +38,7 @@ def deform(solid, H, t):
     u = (solid.x[:, : solid.block] @ np.asarray(H, dtype=float)[: solid.block, : solid.block].T).ravel()
     u[solid.owned :] = 1e3
     solid.force(t, u, np.zeros(solid.size), np.zeros(solid.size))
-    solid.history.keep()
+    solid.history.accept()
     return u
 
 

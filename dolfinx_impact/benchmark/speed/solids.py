@@ -18,6 +18,7 @@ from ...contact.rigid_contact import RigidContact
 from ...integrators import CDLagrange, CentralDifferences, Integrator
 from ...materials import J2Plasticity, LinearElastic, LinearHardening, NeoHookean
 from ...simulation.loop import simulate
+from ...systems.elements.element_forces import ElementForces
 from ...systems.solid import Solid
 from ..boxes import box
 from ..case import EXPLICIT, Values, defaults
@@ -130,8 +131,8 @@ def _element(name: str, shape: str, size: int, rates: tuple[float, float]) -> Tu
 def _cost(body: Solid) -> tuple[int, int]:
     """Bytes that a force reads and writes on this rank, and its arithmetic operations."""
     dofs = 3 * 8 * body.owned
-    if body.elements is not None:
-        return dofs + body.elements.nbytes, body.elements.flops
+    if isinstance(body.forces, ElementForces):
+        return dofs + body.forces.nbytes, body.forces.flops
     pairs = body.stiffness.pairs
     if pairs is None:
         raise RuntimeError("sums over pairs of nodes need numba: install it")

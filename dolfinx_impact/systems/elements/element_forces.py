@@ -13,7 +13,9 @@ from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 
 from ..._types import AnyArray, FloatArray, Int32Array, IntArray
+from ...algebra import kernels
 from ..element_forms import FLAGS
+from ..stiffness import StoredStiffness
 from .compiler import address, compiled
 from .element import Element
 from .history import History, QuadraturePoints
@@ -118,6 +120,8 @@ class ElementForces:
     def __init__(self, space: fem.FunctionSpace, parts: Sequence[Part], thickness: float) -> None:
         parts = _merged(parts)
         self._mesh, self._parts, self._thickness = space.mesh, parts, thickness
+        self._linear = all(part.linear for part in parts)
+        self._has_energy = self._linear or all(getattr(part.law, "has_energy", True) for part in parts)
         index_map, bs = space.dofmap.index_map, space.dofmap.bs
         self._comm, self._bs = space.mesh.comm, bs
         self._owned, self._nodes = index_map.size_local, index_map.size_local + index_map.num_ghosts
@@ -138,13 +142,30 @@ class ElementForces:
         self._stateless = none, none, no_sides, no_sides, 0.0
         self.history = self._find_history()
 
-    def subtract(self, u: FloatArray, out: FloatArray) -> None:
-        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
-        self._evaluate(u)
+    def subtract(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
+        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective.
+
+        Args:
+            u, out, t: See :meth:`.InternalForces.subtract`.
+
+        Raises:
+            RuntimeError: A material with history, and a time before that of its state.
+        """
+        if self.history is None:
+            self._evaluate(u)
+        elif t is None:
+            with self.history.aside():
+                self._evaluate(u)
+        else:
+            self.history.go_to(t)
+            self._evaluate(u)
         self._give(out)
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """``out -= dF_int/du(u) x`` on the owned entries, shape (size,) [N]. Collective."""
+        if self._linear:
+            self.subtract(x, out)
+            return
         self._take(u, self._records[:, 4:], _NODE)
         self._energy = None
         self._take(x, self._changes, _FORCE)
@@ -152,16 +173,24 @@ class ElementForces:
         self._give(out)
 
     def energy(self, u: FloatArray) -> float:
-        """This rank's stored energy [J]. Collective."""
+        """This rank's stored energy [J]; 0 where a law has none. Collective."""
+        if not self._has_energy:
+            return 0.0
         if self._energy is None or not self._holds(u):
             with nullcontext() if self.history is None else self.history.aside():
                 self._evaluate(u)
         assert self._energy is not None
         return self._energy
 
-    def parameters(self) -> FloatArray:
-        """Values of the constants of all laws now."""
-        return np.concatenate([np.zeros(0), *(each.parameters() for each in self._kernels)])
+    def coefficients(self) -> tuple[FloatArray, ...]:
+        """Values of the constants of all laws now, as one array."""
+        return (np.concatenate([np.zeros(0), *(each.parameters() for each in self._kernels)]),)
+
+    def compiled(self) -> StoredStiffness:
+        """Refused: compiled loops multiply with a stored stiffness."""
+        raise kernels.NotCompiled(
+            "a force of the system is not of a compiled kind: it is that of element kernels"
+        )
 
     @property
     def nbytes(self) -> int:

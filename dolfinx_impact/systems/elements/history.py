@@ -44,8 +44,9 @@ class QuadraturePoints(NamedTuple):
 class History:
     """State of the material of a body, which forces at later times update.
 
-    Forces at a time t find the state at t from the one that was kept before, however often they are
-    evaluated; :meth:`keep` takes that of the last ones. Schemes do so once for each accepted position.
+    Forces at a time t find the state at t from the one that was accepted before, however often and in
+    whatever order of times they are evaluated; :meth:`accept` takes that of the last ones. Schemes do so once
+    for each position that they accept.
 
     Args:
         mesh: The mesh of the body.
@@ -63,7 +64,7 @@ class History:
         self._h, self._begins = _HELD, True
         self._owner: object = None
         self._states = [tuple(_filled(part, lanes) for _ in range(2)) for part in parts]
-        # Of each batch of points the state that is kept, and whether the other one is new.
+        # Of each batch of points the state that is accepted, and whether the other one is new.
         self._sides, self._changed = (
             [np.zeros(of[0].shape[:2], np.uint8) for of in self._states] for _ in range(2)
         )
@@ -71,7 +72,7 @@ class History:
     # -- called by forces and schemes
 
     def addresses(self, part: int) -> tuple[Any, ...]:
-        """Both states of a material, which is kept, which has changed, and the time since then [s]."""
+        """Both states of a material, which is accepted, which has changed, and the time since then [s]."""
         one, other = self._states[part]
         sides = (address(each[part], "uint8_t *") for each in (self._sides, self._changed))
         return address(one), address(other), *sides, self._h
@@ -80,7 +81,7 @@ class History:
         """Set the time [s] of the forces that are evaluated next.
 
         Raises:
-            RuntimeError: A time before that of the state; or after forces that were not kept.
+            RuntimeError: A time before that of the state.
         """
         h = t - self.time
         same = _SAME * max(abs(t), abs(self.time))
@@ -89,15 +90,10 @@ class History:
                 f"the material of the body has a history up to t = {self.time:.9g} s, but forces are asked "
                 f"for at t = {t:.9g} s: another scheme uses the body, make one for each; start() begins anew"
             )
-        if self._h > 0.0 and t > self.time + self._h + same:
-            raise RuntimeError(
-                f"the history of the material at t = {self.time + self._h:.9g} s was not kept: call "
-                "body.history.keep() after the forces of a step, before those of the next one"
-            )
         self._h = h if h > same else 0.0 if self._begins else _HELD
 
-    def keep(self) -> None:
-        """Take the state at the time and displacements of the last forces."""
+    def accept(self) -> None:
+        """Take the state at the time and displacements of the last forces that had a time."""
         if self._h != _HELD:
             self.time += self._h
             self._h, self._begins = _HELD, False
@@ -146,8 +142,8 @@ class History:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Context of energies at other displacements: forces before it can still be kept."""
-        with self._instead([self._kept(k) for k in range(len(self._parts))]):
+        """Context in which the accepted state is held: forces before it can still be accepted."""
+        with self._instead([self._accepted(k) for k in range(len(self._parts))]):
             yield
 
     @contextmanager
@@ -244,11 +240,11 @@ class History:
 
     def _by_cell(self, k: int) -> FloatArray:
         """The states of a material, shape (cells, points, entries)."""
-        kept = self._kept(k)
-        every = kept.transpose(0, 3, 1, 2).reshape(-1, *kept.shape[1:3])
+        accepted = self._accepted(k)
+        every = accepted.transpose(0, 3, 1, 2).reshape(-1, *accepted.shape[1:3])
         return np.ascontiguousarray(every[: self._parts[k].cells.size])
 
-    def _kept(self, k: int) -> FloatArray:
+    def _accepted(self, k: int) -> FloatArray:
         """The states of a material, shape (batches, points, entries, lanes)."""
         one, other = self._states[k]
         found = _filled(self._parts[k], self._lanes)

@@ -163,13 +163,7 @@ FAULTS = {
     ),
     "plastic-work": Fault(
         "a metal is warm from half of its plastic work",
-        (
-            (
-                "systems.solid",
-                "return 0.0 if self.elements is None else self.elements.dissipated",
-                "return 0.0 if self.elements is None else 0.5 * self.elements.dissipated",
-            ),
-        ),
+        (("systems.solid", "return self.forces.dissipated", "return 0.5 * self.forces.dissipated"),),
         lambda s: s.law == "metal" and s.scheme == "CDLagrange" and not (s.beta or s.bulk or s.adapt),
         "worked",
     ),

@@ -15,6 +15,7 @@ from support.bent import bent_mesh, difference, halves, smooth
 import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.systems.elements import compiler
+from dolfinx_impact.systems.elements.element_forces import ElementForces
 
 COMM = MPI.COMM_WORLD
 WAYS = dict.fromkeys(("triangle", "tetrahedron"), "nodal-pressure")
@@ -96,7 +97,7 @@ def test_forces_energies_and_tangents_are_those_of_a_dense_program(cell, state, 
     given, numbers = LAWS[law]
     section = {"cross_section": 0.7} if state == "plane-strain" else {}
     body = solid(cell, given, state, None if state else 2, **section)
-    assert body.elements is not None and body.locking == WAYS[cell]
+    assert isinstance(body.forces, ElementForces) and body.locking == WAYS[cell]
     reference = dense.DenseElements(body, numbers)
     u, x = smooth(body, 0.03)
     assert body.stored_energy(u) == pytest.approx(reference.energy(u), rel=1e-12)

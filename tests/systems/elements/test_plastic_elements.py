@@ -60,7 +60,7 @@ def yielded(case):
     u, x = smooth(body, size)
     for k in range(1, 4):
         forces(body, 0.1 * k, k / 3 * u)
-        body.history.keep()
+        body.history.accept()
     elastic.history.resume(body.history.state(), body.history.time)
     return body, elastic, u, x, size
 

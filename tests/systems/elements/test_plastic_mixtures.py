@@ -26,7 +26,7 @@ def driven(body):
         out = np.zeros(body.size)
         body.force(0.1 * (k + 1), part * u, np.zeros(body.size), out)
         if body.history is not None:
-            body.history.keep()
+            body.history.accept()
         found.append(out)
     return found, part * u
 

@@ -102,7 +102,7 @@ def stress(body, t, F):
     """First Piola-Kirchhoff stress [Pa] of a body of 1 m3 that F deforms, from its nodal forces."""
     out, u = np.zeros(body.size), moved(body, F)
     body.force(t, u, np.zeros_like(u), out)
-    body.history.keep()
+    body.history.accept()
     return -out.reshape(-1, 3).T @ body.x
 
 
