@@ -88,7 +88,12 @@ def curved_cells(rng, s):
     return s.changed(bend=rng.choice((0.02, 0.05)), facets="boundary", stretch=0.0)
 
 
-@_choice(lambda s: _thrown_on_shapes(s) and s.floor in RIGID and "nonlinear" in s.takes and not s.forms, 2)
+def _may_have_pairs(s):
+    free = _thrown_on_shapes(s) and s.floor in RIGID and not s.forms
+    return free and "nonlinear" in s.takes and "divided" not in s.takes
+
+
+@_choice(_may_have_pairs, 2)
 def node_pairs(rng, s):
     if s.scheme == "CDLagrangeSingular" or s.bend:
         return s
@@ -178,8 +183,8 @@ def a_scheme_for_steady_forces(rng, s):
 
 
 def _divided(s):
-    linear = s.law == "linear" and s.degree == 1 and s.hypothesis != "axisymmetric"
-    return linear and s.motion == "thrown" and s.floor in (*RIGID, *CURVED) and s.scheme in SCHEMES
+    simple = s.degree == 1 and s.hypothesis != "axisymmetric"
+    return simple and s.motion == "thrown" and s.floor in (*RIGID, *CURVED) and s.scheme in SCHEMES
 
 
 @_choice(_divided, 3)

@@ -193,8 +193,12 @@ def _body(s, f):
         lines += [line.replace("{rate}", shown(s.rate / f.time)) for line in _DASHPOTS]
     lines += [f"options = dict({', '.join(given)})", f"body = {kind}(parts, **options)"]
     if "divided" in s.takes:
-        parts = [f'di.Solid(parts, cells="{name[0]}/{each}", **options)' for each in ("near", "far")]
-        lines[-1:] = [f"{word} = {part}" for word, part in zip(("body", "far"), parts)]
+        lines[-1] = f'body = di.Solid(parts, cells="{name[0]}/near", **options)'
+        if s.law != "linear":
+            modulus = shown(E * s.blocks[0].modulus * f.pressure)
+            nu = 0.3 if s.law == "metal" else s.nu
+            lines += [f'options["law"] = di.LinearElastic({modulus}, {nu})']
+        lines += [f'far = di.Solid(parts, cells="{name[0]}/far", **options)']
     if s.forms:
         return [*lines, *_forms(s, f)]
     if s.scaled:

@@ -163,6 +163,28 @@ def rod(kind=dmesh.CellType.triangle):
     return di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=wall), body.rigid_velocity([0, -190])
 
 
+@functools.cache
+def halves():
+    """A plate in two parts, that of the tip below."""
+    cells = dmesh.create_rectangle(MPI.COMM_WORLD, [[0.0, 0.0], [0.1, 0.1]], [4, 8])
+    lower, upper = (lambda x: x[1] < 0.05 + 1e-9), (lambda x: x[1] > 0.05 - 1e-9)
+    return di.named(cells, tip=lambda x: np.isclose(x[1], 0.0), cells={"near": lower, "far": upper})
+
+
+def divided_metal():
+    """HATI on a plate whose lower half yields."""
+    named, elastic = halves(), di.LinearElastic(117e9, 0.35)
+    metal = materials.J2Plasticity(117e9, 0.35, hardening=materials.LinearHardening(1e8, 1e8))
+    near, far = (
+        di.Solid(named, density=8930.0, law=law, cells=cells)
+        for law, cells in ((metal, "near"), (elastic, "far"))
+    )
+    wall = di.RigidContact(near, "tip", di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.2)
+    return di.HATI(near, far, 0.4 * near.critical_time_step(), wall, ratio=3), (
+        lambda x: np.outer((5, -20), x[0] ** 0)
+    )
+
+
 #: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.
 SETUPS = {
     "rubber": (rubber, True),
@@ -175,6 +197,7 @@ SETUPS = {
     "touching-cubes": (touching_cubes, True),
     "colliding-discs": (colliding_discs, True),
     "yielding-rod": (rod, True),
+    "divided-metal": (divided_metal, False),
 }
 
 

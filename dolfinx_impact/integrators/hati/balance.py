@@ -71,6 +71,11 @@ class HATIBalance(EnergyBalance):
         self._of_fine = self._of_coarse = 0.0
         self._began, self._before = np.zeros(self._at.size), np.zeros(self._at.size)
 
+    @property
+    def further(self) -> tuple[str, ...]:
+        """See :attr:`.EnergyBalance.further`: those of the explicit subdomain."""
+        return self.fine.further
+
     def start(self) -> None:
         """Energies of both subdomains at t_0; registers for calls of :meth:`fine_step` by the integrator."""
         self.integrator.following = self
@@ -82,7 +87,7 @@ class HATIBalance(EnergyBalance):
 
     def state(self) -> dict[str, AnyArray]:
         """See :meth:`.EnergyBalance.state`; with forces of the implicit subdomain, for bitwise restarts."""
-        sums = {name: np.array(getattr(self, name)) for name in self.state_names}
+        sums = {name: np.array(getattr(self, name)) for name in (*self.state_names, *self.further)}
         fine = {f"fine.{name}": value for name, value in self.fine.state().items()}
         return {**sums, **fine, "coarse_forces": np.stack(self.coarse_forces, axis=1)}
 
@@ -205,6 +210,7 @@ class HATIBalance(EnergyBalance):
         self.kinetic = fine.kinetic + self._kinetic
         self.complementary = fine.complementary
         self.internal = fine.internal + self._stored
+        self.plastic_work = fine.plastic_work
         self.internal_work = fine.internal_work + self._internal_work
         self.external = fine.external + self._external
         self.dissipated = fine.dissipated + self._dissipated

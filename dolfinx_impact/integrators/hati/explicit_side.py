@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..._types import FloatArray
@@ -19,6 +21,10 @@ class GluedExplicit(CentralDifferences):
     (71), and ``v* += dt M^-1 L^T Lambda``; contact is solved afterwards, on other dofs.
     doi:10.1007/s00466-017-1397-0.
 
+    Args:
+        first_multipliers: Lambda at the start, from t, the accelerations of the explicit copies without it
+            and their inverse masses, see :meth:`.Implicit.first_multipliers`.
+
     Attributes:
         target: Free velocity of the implicit subdomain at the end of the step, (74), shape (q of this rank,)
             [m/s].
@@ -33,12 +39,13 @@ class GluedExplicit(CentralDifferences):
         dt: float,
         enforcement: Enforcement,
         interface: Interface,
+        first_multipliers: Callable[[float, FloatArray, FloatArray], FloatArray],
         *,
         allow_unstable: bool = False,
     ) -> None:
         super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
         self._at = interface.dofs
-        self.interface = interface
+        self.interface, self.first_multipliers = interface, first_multipliers
         self.target, self.multipliers = np.zeros(self._at.size), np.zeros(self._at.size)
 
     def state_places(self) -> dict[str, str]:
@@ -59,7 +66,10 @@ class GluedExplicit(CentralDifferences):
     def _constrain(self, part: float) -> None:
         super()._constrain(part)
         g = self._at
-        if self.n > 0:  # the initial multipliers are set by HATI
+        if self.n == 0:
+            mobility = self.system.inverse_mass[g]
+            self.multipliers[:] = self.first_multipliers(self.t, self.f[g] * mobility, mobility)
+        else:
             free = 0.5 * (self.v_before[g] + self.v[g])  # (66a)
             self.multipliers[:] = self.operator.multipliers(self.target - free)  # (71)
         self.v[g] += part * self._kick[g] * self.multipliers  # (68b)

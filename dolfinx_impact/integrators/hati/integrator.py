@@ -62,7 +62,8 @@ class HATI(Integrator):
     displacement, and the velocity would oscillate about the right one.
 
     Args:
-        fine: The explicit subdomain with all contacts, a body on its part of a mesh, of any law and damping.
+        fine: The explicit subdomain with all contacts, a body on its part of a mesh, of any law and damping;
+            materials with history take their next state in every fine step.
         coarse: The implicit subdomain, on another part of the same mesh: linear, its damping a rate.
         dt: Fine time step [s], at most ``fine.critical_time_step()``.
         contact: A contact of ``fine``, without points on the interface, or None.
@@ -95,7 +96,7 @@ class HATI(Integrator):
     conserves = "velocities across the interface, the balance (91) with the energy of the interface"
     step_limit = "fine step <= 2 / omega_max of the explicit subdomain"
     contact_level = "velocity"
-    divided = True
+    divided = follows_history = True
     options = {"ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"), **TOUCHING}
     state_names = ("free_velocity", "r", "r_t")
     system: Divided
@@ -131,11 +132,11 @@ class HATI(Integrator):
             self.interface.refuse_contact(contact)
         super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
         self.ratio, self.mass = int(ratio), mass
-        self.fine = GluedExplicit(
-            fine, dt, VelocityLevel(contact), self.interface, allow_unstable=allow_unstable
-        )
         self.coarse = Implicit(coarse, self.dt, self.interface, mass)
+        law, first = VelocityLevel(contact), self.coarse.first_multipliers
+        self.fine = GluedExplicit(fine, dt, law, self.interface, first, allow_unstable=allow_unstable)
         self.fine.glue(self.coarse.compliance)
+        self._histories = []  # those of the explicit side, whose steps accept them
         self.beyond_limit, self.substeps = self.fine.beyond_limit, self.ratio
         self.look_ahead = self.fine.look_ahead
         self.contacts = FineContact(self.fine, self.ratio)
@@ -193,13 +194,10 @@ class HATI(Integrator):
         return SparseRows(dofs, rows.weights, rows.order, rows.labels)
 
     def begin(self) -> None:
-        """Initial multipliers from equal accelerations of both copies of the interface dofs."""
-        fine, coarse, g = self.fine, self.coarse, self.interface.dofs
+        """Start of both sides; multipliers from equal accelerations of both copies of the interface dofs."""
+        fine, coarse = self.fine, self.coarse
         (u_E, u_I), (v_E, v_I) = self.system.split(self.u), self.system.split(self.v)
         coarse.start(u_I, v_I, self.t0)
-        f, mobility = np.zeros(fine.system.size), fine.system.inverse_mass[g]
-        fine.system.force(self.t0, u_E, v_E, f)
-        fine.multipliers[:] = coarse.first_multipliers(self.t0, f[g] * mobility, mobility)
         fine.start(u_E, v_E, self.t0, allow_penetration=True)  # checked before
         self.free_velocity[:] = coarse.accelerate(self.t0, fine.multipliers)
         self.r[:], self.r_t[:] = fine.r, fine.r_t

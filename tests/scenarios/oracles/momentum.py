@@ -79,6 +79,7 @@ def _turns(s):
         _plain(s)
         and s.explicit
         and s.law != "linear"
+        and "divided" not in s.takes  # the upper part is linear
         and s.hypothesis is None
         and not (s.rate or s.beta or s.bulk or s.ground or s.traction or s.push)
     )

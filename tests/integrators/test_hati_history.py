@@ -1,0 +1,109 @@
+"""HATI with metals that yield on its explicit side, against the undivided explicit body."""
+
+import functools
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import parallel
+from dolfinx_impact.benchmark.cases.pin_drop import case as pin_drop
+
+COMM = MPI.COMM_WORLD
+E, NU, DENSITY = 2.1e11, 0.3, 7850.0
+METAL = di.J2Plasticity(E, NU, hardening=di.LinearHardening(3e8, 1e9))
+ELASTIC = di.LinearElastic(E, NU)
+#: A beam of 1 m on a pin of three layers that yields.
+SMALL = {"along": 16, "layers": 3, "tip": 5e-3, "length": 1.0, "v0": 5.0}
+PARAMETERS = {name: option.default for name, option in pin_drop.PARAMETERS.items()} | SMALL
+END = 6e-4
+#: Impulse, plastic work and displacement of an end of the beam after 2e-4 s on one rank, with ratio 2.
+ONE_RANK = (235.66585528727347, 185.27871180881266, -0.0010965204685197238)
+
+
+def scheme(ratio=None, metal=METAL, far=ELASTIC):
+    """HATI on the pin and the beam; without a ratio CD-Lagrange on both as one body."""
+    mesh = pin_drop.pinned_beam(PARAMETERS)
+    others = mesh.other_cells("pin")
+    if ratio is None:
+        laws = {"pin": metal, **dict.fromkeys([others] if isinstance(others, str) else others, far)}
+        body = di.Solid(mesh, density=DENSITY, law=laws)
+        step = 0.45 * body.critical_time_step()
+        return di.CDLagrange(body, step, contact=pin_drop.floor(body, PARAMETERS))
+    near = di.Solid(mesh, density=DENSITY, law=metal, cells="pin")
+    beam = di.Solid(mesh, density=DENSITY, law=far, cells=others)
+    step = 0.45 * near.critical_time_step()
+    return di.HATI(near, beam, step, pin_drop.floor(near, PARAMETERS), ratio=ratio)
+
+
+def started(*args, **options):
+    made = scheme(*args, **options)
+    made.start(0.0, lambda x: np.outer((0.0, 0.0, -PARAMETERS["v0"]), np.ones(x.shape[1])))
+    return made
+
+
+def run(made, t_end=END, **options):
+    return di.simulate(made, t_end=t_end, progress=False, record=pin_drop.rows(made, PARAMETERS), **options)
+
+
+@functools.cache
+def undivided():
+    return run(started())
+
+
+def totals(result):
+    return result["r"].sum(), result["plastic_work"][-1], result["u"][-1, 0]
+
+
+@pytest.mark.parametrize("ratio", [1, 5])
+def test_a_pin_that_yields_under_a_beam(ratio):
+    """As the undivided explicit body: both errors are of the order of the step, and of the coarse one."""
+    made = started(ratio)
+    result = run(made)
+    for value, expected, part in zip(totals(result), totals(undivided()), (1e-3, 5e-3, 2e-3)):
+        assert value == pytest.approx(expected, rel=part)
+    assert totals(result)[1] > 0.04 * 0.5 * result["kinetic"][0]
+    scale = result["kinetic"][0]
+    assert np.abs(result["residual"]).max() < 1e-12 * scale
+    assert made.fine.system.history.time == pytest.approx(made.t, rel=1e-12)
+
+
+def test_stopped_and_resumed_bit_by_bit(tmp_path):
+    whole = run(started(2), t_end=2e-4)
+    run(started(2), t_end=1e-4, checkpoint=di.Checkpoint(tmp_path / "run", every=50))
+    rest = run(scheme(2), t_end=2e-4, restart=tmp_path / "run")
+    assert whole["plastic_work"][-1] > 1.2 * whole["plastic_work"][50] > 0
+    for name in ("u", "r", "plastic_work", "internal", "kinetic"):
+        np.testing.assert_array_equal(whole[name], rest[name], err_msg=name)
+
+
+@pytest.mark.mpi
+def test_the_same_on_all_ranks():
+    assert totals(run(started(2), t_end=2e-4)) == pytest.approx(ONE_RANK, rel=1e-9)
+
+
+def test_the_state_is_that_of_the_last_fine_step():
+    """The material has the time of the scheme after every coarse step."""
+    made = started(2)
+    history, seen = made.fine.system.history, []
+    for _ in range(3):
+        made.step()
+        seen.append(history.time)
+    assert seen == pytest.approx(made.dt * np.arange(1, 4), rel=1e-12)
+
+
+def test_a_run_from_another_time_and_a_second_one():
+    """Rates count from the start: the same from any time; a second run warns of the history that is there."""
+    early, late = started(2), scheme(2)
+    late.start(0.0, lambda x: np.outer((0.0, 0.0, -PARAMETERS["v0"]), np.ones(x.shape[1])), 3.0)
+    for _ in range(400):
+        early.step(), late.step()
+    plastic = [each.fine.system.history.largest("equivalent_plastic_strain") for each in (early, late)]
+    assert plastic[0] > 1e-4 and plastic[1] == pytest.approx(plastic[0], rel=1e-9)
+    assert parallel.largest(COMM, np.abs(late.u - early.u)) < 1e-9 * np.abs(early.u).max()
+
+
+def test_the_implicit_side_does_not_yield():
+    with pytest.raises(ValueError, match="the implicit subdomain must be linear"):
+        scheme(2, metal=ELASTIC, far=METAL)
