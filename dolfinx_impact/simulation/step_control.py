@@ -33,10 +33,7 @@ _LOOK = 100
 _RARELY = 2000
 
 
-_FOLLOW = (
-    "the critical time step of a body that yields falls as it is compressed: let the step follow, "
-    "simulate(..., adapt=StepControl()), unless the deformation stays small"
-)
+_FALLS = "the critical time step of a body that yields falls as it is compressed"
 
 
 class StepControl:
@@ -139,7 +136,9 @@ class Watch:
             self.mark(self._s.u if body.history is None else np.zeros(body.owned))
         if body.history is not None:
             if control is None and integrator.n == 0 and body.comm.rank == 0:
-                kernels.logger.warning(_FOLLOW)
+                kernels.logger.warning(
+                    f"{_FALLS}: {self._follow()}take a smaller time step, unless the deformation stays small"
+                )
         if control is None and self._quadratic and integrator.n == 0:
             self._warn_of_impacts()
 

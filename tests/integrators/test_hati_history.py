@@ -104,6 +104,14 @@ def test_a_run_from_another_time_and_a_second_one():
     assert parallel.largest(COMM, np.abs(late.u - early.u)) < 1e-9 * np.abs(early.u).max()
 
 
+def test_what_a_step_that_cannot_change_is_advised(caplog):
+    made = started(2)
+    run(made, t_end=2 * made.dt)
+    assert "take a smaller time step" in caplog.text and "adapt=" not in caplog.text
+    with pytest.raises(ValueError, match="HATI cannot change its time step"):
+        run(started(2), t_end=2 * made.dt, adapt=di.StepControl())
+
+
 def test_the_implicit_side_does_not_yield():
     with pytest.raises(ValueError, match="the implicit subdomain must be linear"):
         scheme(2, metal=ELASTIC, far=METAL)
