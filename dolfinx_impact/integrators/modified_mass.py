@@ -183,7 +183,7 @@ class SingularMass(OtherMass):
     A damping proportional to the mass goes with it: contact nodes have none.
 
     Args:
-        system: The system; see :meth:`.Assembled.masses_without` and :meth:`.PointMasses.masses_without`.
+        system: The system; see :meth:`.Body.masses_without` and :meth:`.PointMasses.masses_without`.
         contact: Contacts of nodes, or None: the masses are those of the system then.
 
     Raises:

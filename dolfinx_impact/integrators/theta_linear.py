@@ -131,7 +131,7 @@ def _mass_rows(system: Any, mass: str) -> tuple[IntArray, IntArray, FloatArray]:
         raise kernels.NotCompiled(f"{type(system).__name__} has a mass of its own")
     if mass == "lumped":
         return sparse_rows(sparse.diags(system.mass).tocsr())
-    start, columns, values = system.mass_matrix(mass).getValuesCSR()
+    start, columns, values = system.matrices.mass(mass).getValuesCSR()
     matrix = sparse.csr_matrix((values, columns, start))
     matrix.eliminate_zeros()  # between directions
     return sparse_rows(matrix)

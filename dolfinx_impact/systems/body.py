@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from dolfinx import fem
 
 from .. import arguments, descriptions
-from .._types import BoolArray, FloatArray, Int32Array
+from .._types import BoolArray, FloatArray, Int32Array, IntArray
 from ..algebra import kernels
-from ..mesh.named_mesh import as_named
+from ..algebra.sparse_solver import FactorisedSolver, SymmetricSolver
+from . import mass_handover, mass_lumping
 from .compiled import Compiled
 from .critical_step import critical_step
 from .element_forms import compile_form
-from .internal_forces import AssembledForms, InternalForces, forces_of
+from .internal_forces import AssembledForms, InternalForces, StoredForces
 from .loads import Loads, Motion, Signal, checked_signal, vector
-from .matrices import Assembled
+from .matrices import Matrices
 from .nodes import Nodes
 from .rest_state import RestState
 from .stiffness import StoredStiffness
+from .tangent import TangentSolver
 
 #: Members of a body that compiled loops replace.
 _REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
 
 
-class Body(Nodes, Assembled):
+class Body(Nodes):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     ``F_int = K u`` and ``D = alpha M + beta K`` where ``linear``. Subclasses define
@@ -69,6 +71,10 @@ class Body(Nodes, Assembled):
     """
 
     linear = True
+    #: Whether the pattern of M is that of K.
+    one_pattern = True
+    #: Context in which Functions and Constants have the values that stored matrices have.
+    _stored: Callable[[], AbstractContextManager[None]] = nullcontext
     #: State of materials with history, None without.
     history: Any = None
     #: Internal forces and energy at zero displacement of :attr:`linear` bodies, None without.
@@ -91,31 +97,15 @@ class Body(Nodes, Assembled):
         damping: float = 0.0,
         stiffness_damping: float = 0.0,
     ) -> None:
-        self.degree = arguments.whole("degree", degree)
         arguments.number("damping", damping, "be a rate of at least 0 [1/s]", least=0.0)
         arguments.number("stiffness_damping", stiffness_damping, "be a time of at least 0 [s]", least=0.0)
-        self.named = as_named(mesh)
-        self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
-        if self.mesh.geometry.x.dtype != np.float64:
-            raise ValueError(f"the mesh has coordinates of type {self.mesh.geometry.x.dtype}: take float64")
-        self.parts = None if cells is None else arguments.words("cells", cells)
-        self.cells = self._find_cells()
-        self.dx = self._measure()
-        element = ("Lagrange", self.degree, (block,))
-        self.space = fem.functionspace(self.mesh, element) if space is None else space
-        index_map, self.block, self.gdim = self.space.dofmap.index_map, block, self.mesh.geometry.dim
-        self.owned = index_map.size_local * block
-        self.size = self.owned + index_map.num_ghosts * block
-        self.x = self.space.tabulate_dof_coordinates()
-        self.length = self._extent()
-        self.active = self._find_inside()
-        self._cell_tag = self._find_cell_tag()
-        self.node_count: int = self.comm.allreduce(int(np.count_nonzero(self.active)) // block)
+        super().__init__(mesh, block=block, degree=degree, space=space, cells=cells)
         self.prescribed, self.loads = Motion(self.comm), Loads(self.size, self.comm)
         self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)
         self.constrained = self._hold(fixed, {} if prescribed is None else prescribed) | ~self.active
         self._part: FloatArray = np.zeros(self.size)
         self._critical: float | None = None
+        self.matrices = Matrices(self)
 
     def __repr__(self) -> str:
         return descriptions.of_body(self)
@@ -130,6 +120,22 @@ class Body(Nodes, Assembled):
     def _lump(self) -> FloatArray:
         """Lumped masses of the owned dofs, 0 where not :attr:`active`, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
+
+    def _stiffness_form(self) -> Any:
+        """Bilinear form of the stiffness over the body's cells."""
+        raise NotImplementedError
+
+    def _mass_form(self) -> Any:
+        """Bilinear form of the consistent mass over the body's cells."""
+        raise NotImplementedError
+
+    def consistent_mass(self) -> Any:
+        """The consistent mass as a PETSc matrix. Collective."""
+        return self.matrices.assemble(self._mass_form())
+
+    def tangent_forms(self) -> tuple[Any, Any]:
+        """Form of K with all diagonal entries; that of damping beyond ``alpha M + beta K``, or None."""
+        return self.matrices.square_form(), None
 
     def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """Inertia force per uniform acceleration along ``direction``, shape (size,) [N s2/m]. Collective."""
@@ -209,8 +215,11 @@ class Body(Nodes, Assembled):
 
     @functools.cached_property
     def forces(self) -> InternalForces:
-        """The internal forces, in one of their kinds. Collective at the first access."""
-        return forces_of(self)
+        """The internal forces, in the fastest kind that the laws allow. Collective at the first access."""
+        by_kernels: InternalForces | None = self.element_forces(self.space)
+        if by_kernels is not None:
+            return by_kernels
+        return StoredForces(self.stiffness, self.size) if self.linear else self.assembled_forces()
 
     def element_forces(self, space: fem.FunctionSpace) -> Any:
         """The internal forces by element kernels on a space with these elements; None for no such kernels."""
@@ -298,7 +307,54 @@ class Body(Nodes, Assembled):
     @functools.cached_property
     def stiffness(self) -> StoredStiffness:
         """The stored stiffness. Collective at the first access."""
-        return StoredStiffness(compile_form(self._stiffness_form()), self.space)
+        with self._stored():
+            return StoredStiffness(compile_form(self._stiffness_form()), self.space)
+
+    # -- matrices and solvers, as every system has them
+
+    def implicit_solver(
+        self,
+        factor: float,
+        mass: str,
+        massless: IntArray | None = None,
+        *,
+        mass_factor: float = 1.0,
+        prefix: str = "impact_theta_",
+    ) -> FactorisedSolver:
+        """See :meth:`.Matrices.implicit_solver`."""
+        return self.matrices.implicit_solver(factor, mass, massless, mass_factor=mass_factor, prefix=prefix)
+
+    def loop_solver(
+        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
+    ) -> SymmetricSolver | None:
+        """See :meth:`.Matrices.loop_solver`."""
+        return self.matrices.loop_solver(factor, mass_factor, prefix, mass)
+
+    def linearised(self, mass: str) -> TangentSolver:
+        """See :meth:`.Matrices.linearised`."""
+        return self.matrices.linearised(mass)
+
+    def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
+        """See :meth:`.Matrices.mass_product`."""
+        self.matrices.mass_product(v, mass, out)
+
+    def masses_without(self, dofs: IntArray) -> FloatArray:
+        """Lumped masses, those of the nodes of ``dofs`` handed to neighbours, shape (owned,). Collective.
+
+        Args:
+            dofs: Owned dofs, on any rank none or more.
+
+        Raises:
+            ValueError: Nodes without a neighbour that keeps its mass.
+        """
+        return mass_handover.of_body(self, dofs)
+
+    def cell_masses(self) -> FloatArray:
+        """Parts of the nodal masses in each owned cell, up to a factor, shape (cells, nodes). Collective.
+
+        By volume, unless a class knows better.
+        """
+        return mass_lumping.cell_masses(self.space, 1.0, self.dx)
 
     def critical_time_step(
         self,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import basix
@@ -14,7 +12,6 @@ from dolfinx import fem, la
 
 from .. import arguments
 from .._types import FloatArray, Int32Array, IntArray
-from ..algebra.sparse_solver import SymmetricSolver
 from ..materials import kinematics
 from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_curved
@@ -44,9 +41,6 @@ class Continuum(Body):
         displacement: The function that represents u in the forms.
         velocity: The function that represents v in the forms.
     """
-
-    #: Context in which Functions and Constants have the values that stored matrices have.
-    _stored: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def __init__(
         self, mesh: Any, *, hypothesis: str | None = None, cross_section: float = 1.0, **options: Any
@@ -156,10 +150,10 @@ class Continuum(Body):
         u, v, x = self.displacement, self.velocity, fem.Function(self.space)
         return ElementForm(ufl.derivative(self._viscous_form(), v, x), self.space, [u, v, x])
 
-    def _tangent_forms(self) -> tuple[Any, Any]:
-        """See :meth:`.Assembled._tangent_forms`; includes the derivative of damping forces in u."""
+    def tangent_forms(self) -> tuple[Any, Any]:
+        """See :meth:`.Body.tangent_forms`; includes the derivative of damping forces in u."""
         if self.mass_damped or (self.linear and not self.has_viscosity):
-            return super()._tangent_forms()
+            return super().tangent_forms()
         u, v, internal = self.displacement, self.velocity, self._internal_form()
         parts = []
         if self.stiffness_damping > 0:
@@ -167,26 +161,7 @@ class Continuum(Body):
         if self.has_viscosity:
             parts.append(self._viscous_form())
         damping = sum(parts)
-        return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
-
-    # -- matrices with the coefficients that are stored
-
-    def _assemble_petsc(self, form: Any) -> Any:
-        """See :meth:`.Assembled._assemble_petsc`; with the coefficients that are stored."""
-        with self._stored():
-            return super()._assemble_petsc(form)
-
-    def stiffness_matrix(self) -> Any:
-        """See :meth:`.Assembled.stiffness_matrix`."""
-        with self._stored():
-            return super().stiffness_matrix()
-
-    def loop_solver(
-        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
-    ) -> SymmetricSolver | None:
-        """See :meth:`.Assembled.loop_solver`."""
-        with self._stored():
-            return super().loop_solver(factor, mass_factor, prefix, mass)
+        return self.matrices.padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
 
     # -- facets
 

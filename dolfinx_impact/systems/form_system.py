@@ -22,6 +22,7 @@ from .compiled import Compiled
 from .continuum import Continuum
 from .element_forms import ElementForm, is_matrix
 from .loads import Motion
+from .matrices import Matrices
 from .stiffness import StoredStiffness
 from .stored_coefficients import StoredCoefficients
 
@@ -182,8 +183,9 @@ class FormSystem(Continuum):
         """
         self.revision += 1
         self._critical = None
-        for name in ("stiffness", "forces", "_consistent", "_damping_matrix"):
+        for name in ("stiffness", "forces", "_damping_matrix"):
             self.__dict__.pop(name, None)
+        self.matrices = Matrices(self)
         self._store()
         # In place: contact and schemes hold these arrays.
         self.mass[:] = self._lump()
@@ -318,13 +320,13 @@ class FormSystem(Continuum):
 
     # -- what is stored
 
-    def _tangent_forms(self) -> tuple[Any, Any]:
-        """See :meth:`.Assembled._tangent_forms`; matrices of a linear system."""
+    def tangent_forms(self) -> tuple[Any, Any]:
+        """See :meth:`.Body.tangent_forms`; matrices of a linear system."""
         if not self.linear:
-            return super()._tangent_forms()
+            return super().tangent_forms()
         damping = self._forms["damping"]
-        viscous = None if damping is None else self._assemble_petsc(damping)
-        return self._assemble_petsc(self._square_form()), viscous
+        viscous = None if damping is None else self.matrices.assemble(damping)
+        return self.matrices.assemble(self.matrices.square_form()), viscous
 
     def _critical_at_rest(self) -> float:
         with self._stored():
@@ -371,7 +373,7 @@ class FormSystem(Continuum):
         return checks.row_sums(self, self._forms["mass"])
 
     def cell_masses(self) -> FloatArray:
-        """See :meth:`.Assembled.cell_masses`; by ``density`` where that is given."""
+        """See :meth:`.Body.cell_masses`; by ``density`` where that is given."""
         density = 1.0 if self._density is None else self._density
         return mass_lumping.cell_masses(self.space, ufl.as_ufl(density) * self._weight, self.dx)
 
@@ -384,20 +386,6 @@ class FormSystem(Continuum):
             )
         product = ufl.inner(ufl.TrialFunction(self.space), self._w)
         return ufl.as_ufl(self._density) * self._weight * product * self.dx
-
-    def _mass_copy(self, mass: str, massless: Any) -> Any:
-        """M in a pattern that contains those of K and of the damping. Collective."""
-        whole = self._assemble_petsc(self._square_form())
-        different = whole.Structure.DIFFERENT_NONZERO_PATTERN
-        whole.zeroEntries()
-        damping = self._forms["damping"] if self.linear else self._tangent_forms()[1]
-        if damping is not None:
-            pattern = self._assemble_petsc(damping)
-            pattern.zeroEntries()
-            whole.axpy(1.0, pattern, different)
-        whole.axpy(1.0, self.mass_matrix(mass), different)
-        whole.zeroRowsColumns(self._petsc_rows(whole, massless), diag=0.0)
-        return whole
 
     # -- stress
 

@@ -221,7 +221,7 @@ def symmetric(name: str, body: Any, given: Any) -> None:
     if given is None:
         return
     x, y = np.sin(1.0 + body.global_dofs() % 1009), np.cos(2.0 + body.global_dofs() % 997)
-    A = given if is_matrix(given) else body._assemble_petsc(given)
+    A = given if is_matrix(given) else body.matrices.assemble(given)
     left, right = A.createVecs()
     product, n = A.createVecLeft(), body.owned
     left.array[:], right.array[:] = x[:n], y[:n]

@@ -209,13 +209,13 @@ class Frame(Body):
         )
         return (heavy[0] * moved + turned) * self.dx(metadata={"quadrature_degree": 2})
 
-    @functools.cached_property
-    def _consistent(self) -> tuple[Any, Any, Any]:
-        matrix, x, y = super()._consistent
+    def consistent_mass(self) -> Any:
+        """See :meth:`.Body.consistent_mass`; with the point masses."""
+        matrix = super().consistent_mass()
         diagonal = matrix.getDiagonal()
         diagonal.array[:].reshape(-1, 6)[:, :3] += self._point_masses[:, None]
         matrix.setDiagonal(diagonal)
-        return matrix, x, y
+        return matrix
 
     # -- properties by cell, in the order of the mesh
 

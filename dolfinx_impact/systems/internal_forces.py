@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import ufl
@@ -13,9 +13,6 @@ from .._types import FloatArray
 from ..algebra import kernels
 from .element_forms import ElementForm
 from .stiffness import StoredStiffness
-
-if TYPE_CHECKING:
-    from .body import Body
 
 
 class InternalForces(Protocol):
@@ -137,11 +134,3 @@ class AssembledForms:
     def compiled(self) -> StoredStiffness:
         """Refused: only linear forces are."""
         raise kernels.NotCompiled("a force of the system is not of a compiled kind: it is not linear")
-
-
-def forces_of(body: Body) -> InternalForces:
-    """Internal forces of a body in the fastest kind that its laws allow. Collective."""
-    by_kernels: InternalForces | None = body.element_forces(body.space)
-    if by_kernels is not None:
-        return by_kernels
-    return StoredForces(body.stiffness, body.size) if body.linear else body.assembled_forces()

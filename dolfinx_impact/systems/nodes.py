@@ -1,4 +1,4 @@
-"""Nodes of a body: selection by name, coordinates, rigid motions."""
+"""Nodes and dofs of a body: numbering, selection by name, coordinates, rigid motions."""
 
 from __future__ import annotations
 
@@ -8,34 +8,51 @@ from typing import Any
 import numpy as np
 import ufl
 from dolfinx import fem, la
-from dolfinx import mesh as dmesh
-from mpi4py import MPI
 
-from .. import parallel
+from .. import arguments, parallel
 from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..algebra.operators import SparseRows, coordinate_order
-from ..mesh import NamedMesh
+from ..mesh.named_mesh import as_named
 from .loads import names, vector
 
 
 class Nodes:
-    """Mixin of :class:`.Body` for its nodes; the attributes declared here are those of the body."""
+    """Lagrange nodes on a mesh or a part of it, with the dofs of a body: its base class.
 
-    comm: MPI.Comm
-    mesh: dmesh.Mesh
-    named: NamedMesh
-    space: fem.FunctionSpace
-    block: int
-    owned: int
-    size: int
-    length: float
-    x: FloatArray
-    parts: tuple[Any, ...] | None
-    cells: IntArray | None
-    active: BoolArray
+    Args:
+        mesh, block, degree, space, cells: See :class:`.Body`.
+    """
+
     #: Kinematic hypothesis, empty where a class has none.
     hypothesis = ""
-    _cell_tag: FloatArray | None = None
+
+    def __init__(
+        self,
+        mesh: Any,
+        *,
+        block: int,
+        degree: int,
+        space: fem.FunctionSpace | None,
+        cells: str | Sequence[str] | None,
+    ) -> None:
+        self.degree = arguments.whole("degree", degree)
+        self.named = as_named(mesh)
+        self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
+        if self.mesh.geometry.x.dtype != np.float64:
+            raise ValueError(f"the mesh has coordinates of type {self.mesh.geometry.x.dtype}: take float64")
+        self.parts = None if cells is None else arguments.words("cells", cells)
+        self.cells = self._find_cells()
+        self.dx = self._measure()
+        element = ("Lagrange", self.degree, (block,))
+        self.space = fem.functionspace(self.mesh, element) if space is None else space
+        index_map, self.block, self.gdim = self.space.dofmap.index_map, block, self.mesh.geometry.dim
+        self.owned = index_map.size_local * block
+        self.size = self.owned + index_map.num_ghosts * block
+        self.x = self.space.tabulate_dof_coordinates()
+        self.length = self._extent()
+        self.active = self._find_inside()
+        self._cell_tag = self._find_cell_tag()
+        self.node_count: int = self.comm.allreduce(int(np.count_nonzero(self.active)) // block)
 
     @property
     def mass(self) -> FloatArray:

@@ -382,7 +382,7 @@ class Solid(Continuum):
         return lumped
 
     def cell_masses(self) -> FloatArray:
-        """See :meth:`.Assembled.cell_masses`."""
+        """See :meth:`.Body.cell_masses`."""
         parts = [
             mass_lumping.cell_masses(self.space, m.density * self._weight, self._exact(m.dx))
             for m in self.materials

@@ -39,7 +39,7 @@ class TangentSolver:
         self._A.setOption(self._A.Option.KEEP_NONZERO_PATTERN, True)
         self._lumped = self._A.getDiagonal()
         self._held = np.flatnonzero(body.constrained)
-        self._rows = body._petsc_rows(self._A, self._held)
+        self._rows = body.matrices.rows(self._A, self._held)
         self._solver: FactorisedSolver | None = None
         self._last: tuple[float, float] | None = None
 

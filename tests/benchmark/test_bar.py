@@ -29,7 +29,7 @@ def test_critical_step_of_a_line_is_the_transit_of_an_element(elements):
 def test_critical_step_of_a_solid_against_a_dense_eigenvalue_problem():
     problem = cases.made("impacting-bar", dimension=3, elements=6, lateral=2)
     bar, critical = problem.setup.body, problem.critical
-    K = bar.stiffness_matrix().convert("aij")
+    K = bar.matrices.stiffness().convert("aij")
     rows = MPI.COMM_WORLD.allgather(K[slice(*K.getOwnershipRange()), :])
     root = np.sqrt(np.concatenate(MPI.COMM_WORLD.allgather(bar.mass)))
     highest = np.linalg.eigvalsh(np.vstack(rows) / np.outer(root, root)).max()

@@ -156,7 +156,7 @@ def test_the_moments_are_sums_over_the_nodes(scheme, mass, dimension):
     s, log = problem.integrator, problem.log
     matrix = np.diag(s.system.mass)
     if mass == "consistent":
-        matrix = s.system.mass_matrix(mass).convert("dense").getDenseArray()
+        matrix = s.system.matrices.mass(mass).convert("dense").getDenseArray()
 
     def spin(u):
         x = s.system.x + np.pad(u.reshape(-1, dimension), ((0, 0), (0, 3 - dimension)))

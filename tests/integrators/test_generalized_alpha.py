@@ -148,7 +148,7 @@ def dense(s, wall, moving, e, mu):
     body = s.system
     M = np.diag(body.mass)
     if s.mass == "consistent":
-        M = body.mass_matrix("consistent").convert("aij")[:, :]
+        M = body.matrices.mass("consistent").convert("aij")[:, :]
 
     def force(t, u, v):
         out = np.zeros(body.size)

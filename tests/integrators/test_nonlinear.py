@@ -200,7 +200,7 @@ def test_critical_step_of_a_compressed_body(law, beta):
 def dense_mass(body, mass):
     if mass == "lumped":
         return np.diag(body.mass)
-    return body.mass_matrix("consistent").convert("aij")[:, :]
+    return body.matrices.mass("consistent").convert("aij")[:, :]
 
 
 class Step:

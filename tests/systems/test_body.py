@@ -38,8 +38,8 @@ def test_two_parts_add_up_to_the_whole(make):
     gravity, load = np.arange(1.0, gdim + 1), {"tip": np.full(gdim, 0.3)}
     near, whole = (solid(named, part, gravity=gravity, traction=load) for part in ("near", None))
     far = solid(named, "far", gravity=gravity)  # the tip is on the other part
-    K = dense(whole.stiffness_matrix())
-    parts = [dense(body.stiffness_matrix()) for body in (near, far)]
+    K = dense(whole.matrices.stiffness())
+    parts = [dense(body.matrices.stiffness()) for body in (near, far)]
     assert np.abs(sum(parts) - K).max() < 1e-14 * np.abs(K).max()
     assert min(np.abs(part).max() for part in parts) > 0.1 * np.abs(K).max()
     M = everywhere(whole.mass)
@@ -50,7 +50,7 @@ def test_two_parts_add_up_to_the_whole(make):
         body.external(0.0, f, f, f)
     n = whole.owned
     assert np.abs(everywhere((forces[0] + forces[1] - forces[2])[:n])).max() < 1e-15 * M.max()
-    Mc = [dense(body.mass_matrix("consistent")) for body in (near, far, whole)]
+    Mc = [dense(body.matrices.mass("consistent")) for body in (near, far, whole)]
     assert np.abs(Mc[0] + Mc[1] - Mc[2]).max() < 1e-15 * np.abs(Mc[2]).max()
 
 
@@ -91,7 +91,7 @@ def test_a_body_of_all_parts_is_the_whole_one():
     both, whole = solid(named, ("near", "far")), solid(named)
     assert both.total_mass == pytest.approx(whole.total_mass, rel=1e-15) and both.active.all()
     assert both.critical_time_step() == pytest.approx(whole.critical_time_step(), rel=1e-9)
-    assert np.abs(dense(both.stiffness_matrix()) - dense(whole.stiffness_matrix())).max() < 1e-14
+    assert np.abs(dense(both.matrices.stiffness()) - dense(whole.matrices.stiffness())).max() < 1e-14
 
 
 @pytest.mark.mpi

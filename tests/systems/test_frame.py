@@ -99,7 +99,7 @@ def solve(frame, forces):
     """Displacements under nodal forces, held dofs at zero, shape (nodes, 6)."""
     free = ~frame.constrained
     u = np.zeros(frame.owned)
-    u[free] = np.linalg.solve(dense(frame.stiffness_matrix())[np.ix_(free, free)], forces.ravel()[free])
+    u[free] = np.linalg.solve(dense(frame.matrices.stiffness())[np.ix_(free, free)], forces.ravel()[free])
     return u.reshape(-1, 6)
 
 
@@ -124,7 +124,7 @@ def rigid_motions(x):
 
 def test_rigid_motions_meet_no_force(portal):
     frame = portal()
-    K = dense(frame.stiffness_matrix())
+    K = dense(frame.matrices.stiffness())
     assert np.abs(K - K.T).max() < 1e-14 * np.abs(K).max()
     for motion in rigid_motions(frame.x):
         force = np.zeros(frame.size)
@@ -159,7 +159,7 @@ def test_stiffness_is_the_sum_of_the_elements(portal, up):
             nodes = frame.space.dofmap.list[cell]
             dofs = (6 * nodes[:, None] + np.arange(6)).ravel()
             K[np.ix_(dofs, dofs)] += element_stiffness(frame.x[nodes], kinds[i % 3], np.array(up))
-    assert dense(frame.stiffness_matrix()) == pytest.approx(K, abs=1e-13 * np.abs(K).max())
+    assert dense(frame.matrices.stiffness()) == pytest.approx(K, abs=1e-13 * np.abs(K).max())
     u, force = np.sin(np.arange(frame.size) + 0.5), np.zeros(frame.size)
     frame.force(0.0, u, u, force)
     assert force == pytest.approx(-K @ u, abs=1e-12 * np.abs(K @ u).max())
@@ -217,7 +217,7 @@ def test_turning_the_frame_with_its_up_changes_nothing(tmp_path_factory, quatern
         points = [tuple(map(float, R @ p)) for p in corner]
         named = read_lines(folder, points, [(1, 2), (2, 3)], 2)
         frame = Frame(named, sections=BOX, up=R @ [0.0, 0.2, 1.0], **STEEL)
-        spectra.append(np.linalg.eigvalsh(dense(frame.stiffness_matrix())))
+        spectra.append(np.linalg.eigvalsh(dense(frame.matrices.stiffness())))
     assert spectra[0] == pytest.approx(spectra[1], abs=1e-12 * spectra[0][-1])
 
 
@@ -250,7 +250,7 @@ def test_lumped_masses_of_skew_beams(cantilever):
 def test_consistent_mass_knows_rigid_motions(cantilever, direction):
     """Kinetic energies of a straight beam that moves and turns about its own end are exact."""
     frame, axes = cantilever(3, direction, fixed=())
-    M, L = dense(frame.mass_matrix("consistent")), 2.0
+    M, L = dense(frame.matrices.mass("consistent")), 2.0
     motions = rigid_motions(frame.x)
     line = RHO * np.array([0.0, BOX.area * L**3 / 3, BOX.area * L**3 / 3])
     turned = axes.T @ np.diag(line + RHO * L * np.array([BOX.Iy + BOX.Iz, BOX.Iy, BOX.Iz])) @ axes
@@ -269,9 +269,9 @@ def test_point_masses(portal):
     expected[frame.nodes("tip"), :3], expected[frame.nodes("base"), :3] = 70.0, 30.0
     assert extra == pytest.approx(expected, abs=1e-10)
     assert frame.total_mass == pytest.approx(bare.total_mass + 100.0, rel=1e-14)
-    difference = dense(frame.mass_matrix("consistent")) - dense(bare.mass_matrix("consistent"))
+    difference = dense(frame.matrices.mass("consistent")) - dense(bare.matrices.mass("consistent"))
     assert difference == pytest.approx(np.diag(expected.ravel()), abs=1e-10)
-    assert dense(frame.mass_matrix("lumped")) == pytest.approx(np.diag(frame.mass), rel=1e-15)
+    assert dense(frame.matrices.mass("lumped")) == pytest.approx(np.diag(frame.mass), rel=1e-15)
 
 
 def test_gravity_and_shaking(portal):
@@ -305,8 +305,8 @@ def test_bodies_on_parts_add_up(portal):
         for names in (["beam 1", "beam 4"], ["beam 2", "beam 3", "beam 5"])
     ]
     assert sum(part.mass for part in parts) == pytest.approx(whole.mass, rel=1e-13)
-    K = sum(dense(part.stiffness_matrix()) for part in parts)
-    assert K == pytest.approx(dense(whole.stiffness_matrix()), abs=1e-13 * np.abs(K).max())
+    K = sum(dense(part.matrices.stiffness()) for part in parts)
+    assert K == pytest.approx(dense(whole.matrices.stiffness()), abs=1e-13 * np.abs(K).max())
     assert whole.part_mass("beam 2") == pytest.approx(parts[1].part_mass(["beam 1", "beam 2"]), rel=1e-14)
 
 
@@ -365,7 +365,7 @@ def test_bending_frequencies_of_a_cantilever(cantilever, direction):
 def test_frequencies_are_those_of_the_dense_problem(portal):
     frame = portal(fixed={"base": (0, 1, 2), "tip": (0, 2, 4)}, point_masses={"tip": 50.0})
     free = ~frame.constrained
-    K = dense(frame.stiffness_matrix())[np.ix_(free, free)]
+    K = dense(frame.matrices.stiffness())[np.ix_(free, free)]
     squares = eigh(K, np.diag(frame.mass[free]), eigvals_only=True)
     assert frame.frequencies(20) == pytest.approx(np.sqrt(squares[:20]) / (2 * math.pi), rel=1e-7)
     assert frame.critical_time_step() == pytest.approx(2 / math.sqrt(squares[-1]), rel=1e-6)
@@ -418,7 +418,7 @@ def test_a_frame_vibrates_freely_with_its_frequency(cantilever):
     frame, axes = cantilever(4, (1, 0, 0), 2.0, Section.circle(0.1))
     u0 = 1e-3 * solve(frame, np.where(np.arange(frame.owned) % 6 == 2, 1.0, 0.0))
     free = ~frame.constrained
-    K = dense(frame.stiffness_matrix())[np.ix_(free, free)]
+    K = dense(frame.matrices.stiffness())[np.ix_(free, free)]
     modes = eigh(K, np.diag(frame.mass[free]))[1]
     u = np.zeros(frame.owned)
     u[free] = modes[:, 0] * (modes[:, 0] @ (frame.mass[free] * u0.ravel()[free]))

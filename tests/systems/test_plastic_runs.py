@@ -168,7 +168,7 @@ def test_linear_schemes_and_forms_refuse_the_law():
     with pytest.raises(ValueError, match="internal must be a UFL linear form, but is a J2Plasticity"):
         di.FormSystem(s.system.space, u=u, internal=law, density=1.0)
     with pytest.raises(ValueError, match="stiffness matrix of a body with history is not assembled"):
-        s.system.stiffness_matrix()
+        s.system.matrices.stiffness()
 
 
 @pytest.mark.parametrize("energies", [True, False])

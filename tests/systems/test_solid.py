@@ -51,7 +51,7 @@ def dense(matrix):
 def test_force_is_that_of_the_stiffness_matrix(dimension, tetrahedra):
     """The pairwise product, PETSc's product and the dense one agree; a translation gives none."""
     solid = bar(dimension, tetrahedra=tetrahedra)
-    K = dense(solid.stiffness_matrix())
+    K = dense(solid.matrices.stiffness())
     u = np.cos(7.0 * np.arange(solid.size) + COMM.rank)
     f = np.zeros(solid.size)
     solid.force(0.0, u, u, f)
@@ -83,16 +83,16 @@ def test_both_products_agree(monkeypatch):
 def test_masses(dimension):
     """Lumped masses are the row sums of the consistent ones and add up to the body's mass."""
     solid = bar(dimension)
-    M = dense(solid.mass_matrix("consistent"))
+    M = dense(solid.matrices.mass("consistent"))
     assert everywhere(solid.mass) == pytest.approx(M.sum(axis=1), rel=1e-12)
-    assert dense(solid.mass_matrix("lumped")).diagonal() == pytest.approx(M.sum(axis=1), rel=1e-12)
+    assert dense(solid.matrices.mass("lumped")).diagonal() == pytest.approx(M.sum(axis=1), rel=1e-12)
     assert solid.total_mass == pytest.approx(7847.0 * 0.645e-3 * 0.254, rel=1e-12)
     assert everywhere(solid.mass).sum() == pytest.approx(dimension * solid.total_mass, rel=1e-12)
     v, out = np.arange(float(solid.size)) + COMM.rank, np.zeros(solid.size)
     solid.mass_product(v, "consistent", out)
     assert everywhere(out[: solid.owned]) == pytest.approx(M @ everywhere(v[: solid.owned]), rel=1e-11)
     with pytest.raises(ValueError, match="mass must be 'lumped' or 'consistent', not 'heavy'"):
-        solid.mass_matrix("heavy")
+        solid.matrices.mass("heavy")
 
 
 @pytest.mark.mpi
@@ -101,7 +101,7 @@ def test_masses(dimension):
 def test_implicit_solver_against_a_dense_one(mass, fixed):
     solid = bar(fixed=fixed)
     factor = 1e-13
-    A = dense(solid.mass_matrix(mass)) + factor * dense(solid.stiffness_matrix())
+    A = dense(solid.matrices.mass(mass)) + factor * dense(solid.matrices.stiffness())
     held = everywhere(solid.constrained)
     A[held], A[:, held] = 0.0, 0.0
     A[held, held] = 1.0

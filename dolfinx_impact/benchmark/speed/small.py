@@ -15,6 +15,7 @@ from ...contact.rigid_contact import RigidContact
 from ...integrators import Integrator, MoreauJean, ThetaMethod
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
+from ...systems.body import Body
 from ...systems.system import System
 from .. import runner
 from ..case import Values, defaults
@@ -189,8 +190,8 @@ def _stiffness(system: System) -> Any:
     """K as a PETSc matrix; without stiffness an empty one."""
     from petsc4py import PETSc
 
-    if hasattr(system, "stiffness_matrix"):
-        return system.stiffness_matrix()
+    if isinstance(system, Body):
+        return system.matrices.stiffness()
     given: Any = getattr(system, "stiffness", None)
     K = csr_matrix((system.owned, system.owned)) if given is None else csr_matrix(given)
     return PETSc.Mat().createAIJ(K.shape, csr=(K.indptr, K.indices, K.data), comm=system.comm)

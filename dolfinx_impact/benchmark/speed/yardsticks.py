@@ -25,7 +25,7 @@ _FAST = ["-O3", "-march=native", "-ffast-math"]
 
 def best_product(body: Solid) -> tuple[Any, str, float]:
     """The fastest PETSc format for the stiffness, its name, and the seconds of a product. Collective."""
-    block = body.stiffness_matrix()
+    block = body.matrices.stiffness()
     plain = block.copy().convert("aij")  # without a copy, block itself
     candidates = {"BAIJ": block, "SBAIJ": plain.copy().convert("sbaij"), "AIJ": plain}
     x, y = block.createVecs()

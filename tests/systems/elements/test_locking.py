@@ -357,7 +357,7 @@ def test_implicit_schemes_are_refused(law):
         scheme.start(0.0, 0.0)
         scheme.step()
     with pytest.raises(ValueError, match=r"or Solid\(..., locking='none'\)"):
-        body.stiffness_matrix()
+        body.matrices.stiffness()
 
 
 @pytest.mark.mpi
