@@ -292,6 +292,8 @@ class Integrator:
         self.n += 1
         self.advance()
         self.accept_material()
+        for history in self._histories:
+            history.refuse_behind(self.t)
         if self.contact is not None:
             self._accept_contact(self.contact)
             self.contact.agree_on_failure()

@@ -245,7 +245,8 @@ def _chosen(bodies: Sequence[Any], names: Sequence[str], by_default: bool) -> li
     stressed = all(has_stress(each) for each in bodies)
     chosen = [name for name in names if stressed or name != "stress"]
     for name in VARIABLES:
-        if name in chosen and not (len(bodies) == 1 and has_scalar(bodies[0], VARIABLES[name])):
+        # Of a divided body the first one is explicit, and it alone may have history.
+        if name in chosen and not has_scalar(bodies[0], VARIABLES[name]):
             if not by_default:
                 raise ValueError(
                     f"the law of the body has no {LABELS[name]} to show, that is of laws that yield, such as "

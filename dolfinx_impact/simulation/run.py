@@ -138,10 +138,10 @@ class ChunkedRun:
             else:
                 while steps.count < chunk and not (stop or due):
                     self._in_step = True
+                    if balance is not None and self._energies_every > 1:  # before: HATI samples within a step
+                        balance.sample_internal(self._is_sampled(self.made + steps.count + 1))
                     self._step()
                     if balance is not None:
-                        if self._energies_every > 1:
-                            balance.sample_internal(self._is_sampled(self.made + steps.count + 1))
                         balance.step()
                     self._in_step = False
                     failed = self._after_step()

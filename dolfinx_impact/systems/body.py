@@ -208,7 +208,8 @@ class Body(Nodes):
     def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Total force ``f - F_int - D v``, shape (size,) [N]; ghost entries are undefined. Collective."""
         self.external(t, u, v, out)
-        self.subtract_internal(u, out, t)
+        with nullcontext() if self.history is None else self.history.at(t):
+            self.subtract_internal(u, out)
         if self.has_damping:
             self.damping(t, u, v, self._part)
             out -= self._part
@@ -234,13 +235,12 @@ class Body(Nodes):
         """Whether there are internal forces or energies at zero displacement, though :attr:`linear`."""
         return self.rest is not None
 
-    def subtract_internal(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
+    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective.
 
-        Args:
-            u, out, t: See :meth:`.InternalForces.subtract`.
+        Within :meth:`force` a material with history takes its state at that time; otherwise it is held.
         """
-        self.forces.subtract(u, out, t)
+        self.forces.subtract(u, out)
         if self.rest is not None:
             out[: self.owned] -= self.rest.forces
 

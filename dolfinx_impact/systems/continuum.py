@@ -99,7 +99,13 @@ class Continuum(Body):
 
     def law_coefficients(self) -> tuple[FloatArray, ...]:
         """Values that nonlinear forces read anew: all constants, and this rank's of each function."""
-        return (np.zeros(0),) if self.linear else self.forces.coefficients()
+        if self.linear:
+            return (np.zeros(0),)
+        constants, *functions = self.forces.coefficients()
+        if self.has_viscosity:
+            further, *others = self._viscous.coefficients()
+            constants, functions = np.append(constants, further), [*functions, *others]
+        return (constants, *functions)
 
     @functools.cached_property
     def deformation(self) -> Deformation:

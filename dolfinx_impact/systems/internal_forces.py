@@ -16,23 +16,14 @@ from .stiffness import StoredStiffness
 
 
 class InternalForces(Protocol):
-    """Internal forces of a body: values on the owned entries of arrays of shape (size,).
+    """Internal forces of a body: values on the owned entries of arrays of shape (size,)."""
 
-    Attributes:
-        dissipated: Work that the material of this rank dissipated up to the last forces [J].
-    """
+    @property
+    def dissipated(self) -> float:
+        """Work that the material of this rank dissipated up to the last forces [J]. Collective."""
 
-    dissipated: float
-
-    def subtract(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
-        """``out -= F_int(u)`` [N]. Collective.
-
-        Args:
-            u: Displacements, shape (size,) [m].
-            out: Updated, shape (size,) [N].
-            t: Time [s] at which a material with history takes its next state, from the one that was accepted
-                before; None for the forces with the accepted state.
-        """
+    def subtract(self, u: FloatArray, out: FloatArray) -> None:
+        """``out -= F_int(u)`` [N]. Collective."""
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """``out -= dF_int/du(u) x`` [N]. Collective."""
@@ -59,7 +50,7 @@ class StoredForces:
     def __init__(self, stiffness: StoredStiffness, size: int) -> None:
         self._stiffness, self._product = stiffness, np.zeros(size)
 
-    def subtract(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
+    def subtract(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= K u`` [N]. Collective."""
         self._stiffness.subtract_product(u, out)
 
@@ -113,7 +104,7 @@ class AssembledForms:
         x = fem.Function(self._space)
         return ElementForm(ufl.derivative(self._form, self._u, x), self._space, [self._u, x])
 
-    def subtract(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
+    def subtract(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` [N]. Collective."""
         forces = self._internal.vector(u)
         out[: forces.size] -= forces

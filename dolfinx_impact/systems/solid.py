@@ -291,7 +291,12 @@ class Solid(Continuum):
         """See :meth:`.Body.element_forces`; None where DOLFINx assembles them, or K is stored. Collective."""
         if self.linear and not self.locking and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
             return None
-        if self.own_forms and not self._has_history:
+        if self.own_forms and self._has_history:
+            raise ValueError(
+                f"{type(self).__name__} has forms of its own, but laws with history have element kernels, "
+                "which do not read them: take Solid, or a HistoryLaw of your own"
+            )
+        if self.own_forms:
             return None
         try:
             parts = [self._kernel_part(m, way) for m, way in zip(self.materials, self._ways)]
@@ -333,7 +338,7 @@ class Solid(Continuum):
         return thin or not getattr(law, "has_energy", True)
 
     def plastic_work(self) -> float:
-        """This rank's plastic work up to the last forces; of other laws what they dissipated [J]."""
+        """This rank's plastic work, or what other laws dissipated, up to the last forces [J]. Collective."""
         return self.forces.dissipated
 
     def _energy_form(self) -> Any:

@@ -5,10 +5,12 @@ import functools
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support import vtx_reader
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.benchmark.cases.pin_drop import case as pin_drop
+from dolfinx_impact.output.fields import LABELS
 
 COMM = MPI.COMM_WORLD
 E, NU, DENSITY = 2.1e11, 0.3, 7850.0
@@ -76,6 +78,29 @@ def test_stopped_and_resumed_bit_by_bit(tmp_path):
     assert whole["plastic_work"][-1] > 1.2 * whole["plastic_work"][50] > 0
     for name in ("u", "r", "plastic_work", "internal", "kinetic"):
         np.testing.assert_array_equal(whole[name], rest[name], err_msg=name)
+
+
+def test_energies_of_samples_are_those_of_every_step():
+    """Stored energy and plastic work are evaluated in the last fine step of the samples alone."""
+    every = run(started(2), t_end=5e-5)
+    some = run(started(2), t_end=5e-5, every=10)
+    assert some["plastic_work"][-1] > 1.05 * some["plastic_work"][-3] > 0
+    for name in ("internal", "plastic_work"):
+        at = np.searchsorted(every["t"], some["t"] - 1e-12)
+        np.testing.assert_array_equal(some[name], every[name][at], err_msg=name)
+
+
+@pytest.mark.skipif(not vtx_reader.available(), reason="no C library of ADIOS2")
+def test_fields_of_the_part_that_yields(tmp_path):
+    made, path = started(2), tmp_path / "fields.bp"
+    run(made, t_end=5e-5, observers=[di.FieldWriter(path, every=5, names=("plastic_strain", "stress"))])
+    body, label = made.fine.system, LABELS["plastic_strain"]
+    file = vtx_reader.read(path, [label])
+    strain = file.fields[label][-1][file.own].ravel()
+    in_pin = file.x[file.own, 2] <= 1e-9
+    assert np.all(strain[~in_pin] == 0.0)
+    assert 0.0 < strain.max() <= body.history.largest("equivalent_plastic_strain")
+    assert strain[file.x[file.own, 2].argmin()] > 0.0  # the tip
 
 
 @pytest.mark.mpi

@@ -853,3 +853,21 @@ def test_energies_of_two_systems_that_share_a_coefficient():
         each.force(0.01, field, 0 * field, np.zeros(each.size))
     first, second = (each.stored_energy(field) for each in systems)
     assert second == pytest.approx(3 * first, rel=1e-12) and first > 0
+
+
+def test_a_damping_that_rises_in_a_run_shortens_the_step():
+    V = fem.functionspace(plate(), ("Lagrange", 1, (2,)))
+    u, v, w = fem.Function(V), fem.Function(V), ufl.TestFunction(V)
+    eta = fem.Constant(V.mesh, 1.0)
+    drag = eta * ufl.inner(ufl.grad(v), ufl.grad(w)) * ufl.dx
+    system = di.FormSystem(V, u=u, v=v, energy=energy(u), damping=drag, density=RHO)
+    dt = 0.8 * system.critical_time_step()
+    scheme = di.CDLagrange(system, dt)
+    scheme.start(lambda x: np.stack([1e-3 * x[0], 0.0 * x[0]]), 0.0)
+
+    def rises(s):
+        eta.value = 1500.0 if s.t > 10 * dt else 1.0
+
+    run = di.simulate(scheme, t_end=60 * dt, observers=[rises], adapt=di.StepControl(), progress=False)
+    later = np.diff(run["t"])[run["t"][1:] > 40 * dt]
+    assert later.max() < 0.7 * dt and largest(scheme.u) < 1e-2

@@ -244,3 +244,43 @@ def test_time_far_from_zero():
     assert strains[0] > 1e-3 and strains[1] == pytest.approx(strains[0], rel=1e-3)
     with pytest.raises(ValueError, match="lost in the round-off of times"):
         s.start(0.0, 0.0, 1e8)
+
+
+class Copied(di.Solid):
+    """Internal forces from a method of its own, which asks that of the base."""
+
+    def subtract_internal(self, u, out):
+        super().subtract_internal(u, out)
+
+
+class Alone(di.Solid):
+    """A force that does not ask that of the base, which knows the time."""
+
+    def force(self, t, u, v, out):
+        self.external(t, u, v, out)
+        self.subtract_internal(u, out)
+
+
+class Doubled(di.Solid):
+    def _energy_form(self):
+        return 2 * super()._energy_form()
+
+
+def struck(kind):
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 0.2]], (8, 2))
+    body = kind(mesh, density=1.0, law=di.J2Plasticity(1.0, 0.3, hardening=di.LinearHardening(0.01, 0.1)))
+    scheme = di.CDLagrange(body, 0.3 * body.critical_time_step())
+    scheme.start(0.0, lambda x: np.stack([-0.2 * x[0], 0.0 * x[0]]))
+    for _ in range(20):
+        scheme.step()
+    return scheme
+
+
+def test_classes_with_forces_of_their_own_yield_or_are_refused():
+    plain, copied = struck(di.Solid), struck(Copied)
+    assert plain.system.plastic_work() > 0
+    np.testing.assert_array_equal(plain.u, copied.u)
+    with pytest.raises(RuntimeError, match=r"state of t = 0 s, but a step ended at .*super\(\).force"):
+        struck(Alone)
+    with pytest.raises(ValueError, match="Doubled has forms of its own, but laws with history"):
+        struck(Doubled)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from contextlib import nullcontext
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -110,7 +109,6 @@ class ElementForces:
 
     Attributes:
         history: The state of the material where a law has history, else None.
-        dissipated: Work that the material of this rank dissipated up to the last forces [J].
 
     Raises:
         NotGenerated: A law without code in element kernels.
@@ -137,28 +135,17 @@ class ElementForces:
         if self._comm.size > 1:
             self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
-        self.dissipated, self._lost = 0.0, np.zeros(1)
+        self._dissipated, self._lost, self._revision = 0.0, np.zeros(1), 0
         none, no_sides = address(np.zeros(1)), address(np.zeros(1, np.uint8), "uint8_t *")
         self._stateless = none, none, no_sides, no_sides, 0.0
         self.history = self._find_history()
 
-    def subtract(self, u: FloatArray, out: FloatArray, t: float | None = None) -> None:
-        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective.
-
-        Args:
-            u, out, t: See :meth:`.InternalForces.subtract`.
-
-        Raises:
-            RuntimeError: A material with history, and a time before that of its state.
-        """
-        if self.history is None:
+    def subtract(self, u: FloatArray, out: FloatArray) -> None:
+        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
+        if self.history is None or self.history.moves:
             self._evaluate(u)
-        elif t is None:
-            with self.history.aside():
-                self._evaluate(u)
         else:
-            self.history.go_to(t)
-            self._evaluate(u)
+            self._evaluate_aside(u)
         self._give(out)
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
@@ -176,11 +163,24 @@ class ElementForces:
         """This rank's stored energy [J]; 0 where a law has none. Collective."""
         if not self._has_energy:
             return 0.0
-        if self._energy is None or not self._holds(u):
-            with nullcontext() if self.history is None else self.history.aside():
-                self._evaluate(u)
-        assert self._energy is not None
-        return self._energy
+        if self._energy is not None and not self._is_stale() and self._holds(u):
+            return self._energy
+        if self.history is not None:
+            return self._evaluate_aside(u)
+        return self._evaluate(u)
+
+    @property
+    def dissipated(self) -> float:
+        """Work that the material of this rank dissipated up to the last forces [J]. Collective."""
+        if self.history is not None and self._is_stale():
+            with self.history.aside():
+                self._run(self._kernels, self._records)
+            self._energy, self._revision = None, self.history.revision
+        return self._dissipated
+
+    def _is_stale(self) -> bool:
+        """Whether the state of the material was set by hand since the last forces."""
+        return self.history is not None and self.history.revision != self._revision
 
     def coefficients(self) -> tuple[FloatArray, ...]:
         """Values of the constants of all laws now, as one array."""
@@ -243,10 +243,23 @@ class ElementForces:
             values = self._u.array
         self._any.take(self._nodes, address(values), address(nodes), width)
 
-    def _evaluate(self, u: FloatArray) -> None:
-        """Forces of all parts and their energy. Collective."""
+    def _evaluate(self, u: FloatArray) -> float:
+        """Forces of all parts and their energy, which is kept for these displacements. Collective."""
         self._take(u, self._records[:, 4:], _NODE)
-        self._energy = self._run(self._kernels, self._records)
+        self._energy = energy = self._run(self._kernels, self._records)
+        self._revision = 0 if self.history is None else self.history.revision
+        return energy
+
+    def _evaluate_aside(self, u: FloatArray) -> float:
+        """The same with the accepted state of the material, leaving that of the last forces alone."""
+        assert self.history is not None
+        dissipated, stale = self._dissipated, self._is_stale()
+        with self.history.aside():
+            energy = self._evaluate(u)
+        self._energy = None
+        if not stale:
+            self._dissipated = dissipated
+        return energy
 
     def _run(self, kernels: Sequence[_Kernel], changes: FloatArray) -> float:
         """Sum the forces of all parts; their energy [J]."""
@@ -269,7 +282,7 @@ class ElementForces:
             )
             dissipated += float(self._lost[0])
         if kernels is self._kernels:
-            self.dissipated = dissipated
+            self._dissipated = dissipated
         return energy
 
     def _give(self, out: FloatArray) -> None:

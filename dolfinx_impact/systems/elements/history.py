@@ -63,6 +63,8 @@ class History:
         # Time since the state [s], negative where that is held; whether a run begins.
         self._h, self._begins = _HELD, True
         self._owner: object = None
+        #: Whether forces are those at a time, and the state moves on; and how often it was set by hand.
+        self.moves, self.revision = False, 0
         self._states = [tuple(_filled(part, lanes) for _ in range(2)) for part in parts]
         # Of each batch of points the state that is accepted, and whether the other one is new.
         self._sides, self._changed = (
@@ -77,11 +79,12 @@ class History:
         sides = (address(each[part], "uint8_t *") for each in (self._sides, self._changed))
         return address(one), address(other), *sides, self._h
 
-    def go_to(self, t: float) -> None:
-        """Set the time [s] of the forces that are evaluated next.
+    @contextmanager
+    def at(self, t: float) -> Iterator[None]:
+        """Context of forces at time t [s], whose state :meth:`accept` takes.
 
         Raises:
-            RuntimeError: A time before that of the state.
+            RuntimeError: A time before that of the state; or after that of forces that were not accepted.
         """
         h = t - self.time
         same = _SAME * max(abs(t), abs(self.time))
@@ -90,7 +93,17 @@ class History:
                 f"the material of the body has a history up to t = {self.time:.9g} s, but forces are asked "
                 f"for at t = {t:.9g} s: another scheme uses the body, make one for each; start() begins anew"
             )
+        if self._h > 0.0 and t > self.time + self._h + same:
+            raise RuntimeError(
+                f"the history of the material at t = {self.time + self._h:.9g} s was not accepted: call "
+                "body.history.accept() after the forces of a step, before those of the next one"
+            )
         self._h = h if h > same else 0.0 if self._begins else _HELD
+        self.moves = True
+        try:
+            yield
+        finally:
+            self.moves = False
 
     def accept(self) -> None:
         """Take the state at the time and displacements of the last forces that had a time."""
@@ -99,6 +112,15 @@ class History:
             self._h, self._begins = _HELD, False
             for side, changed in zip(self._sides, self._changed):
                 np.bitwise_xor(side, changed, out=side)
+
+    def refuse_behind(self, t: float) -> None:
+        """Raise a RuntimeError unless the state is that of the end of a step, t [s]."""
+        if abs(self.time - t) > _SAME * max(abs(t), abs(self.time)):
+            raise RuntimeError(
+                f"the material has the state of t = {self.time:.9g} s, but a step ended at {t:.9g} s: a "
+                "scheme with follows_history evaluates the force of the system there, and a body whose class "
+                "overrides force() calls super().force(t, u, v, out)"
+            )
 
     def start(self, t: float, owner: object = None) -> None:
         """Begin a run of a scheme at time t [s] with the state that is there. Collective."""
@@ -121,6 +143,7 @@ class History:
     def reset(self, t: float = 0.0) -> None:
         """Set the state to that of the start, of forces from time t [s] on."""
         self.time, self._h, self._begins = float(t), _HELD, True
+        self.revision += 1
         for states, side, part in zip(self._states, self._sides, self._parts):
             states[0][:] = part.initial[:, None]
             side[:] = 0
@@ -198,6 +221,7 @@ class History:
         """Restore a :meth:`state` of time t [s] for a scheme."""
         self._owner = owner
         self.time, self._h, self._begins = float(t), _HELD, False
+        self.revision += 1
         for k in self._with_state:
             part = self._parts[k]
             shape = part.cells.size, len(part.places), part.initial.size

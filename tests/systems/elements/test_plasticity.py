@@ -184,22 +184,41 @@ def test_energies_elsewhere_do_not_lose_the_state():
     assert np.array_equal(one.value("plastic_metric"), other.value("plastic_metric"))
 
 
-def test_forces_are_a_function_of_time_and_displacements():
-    """Whatever was evaluated since the state was accepted, in whatever order, has no effect."""
+def test_forces_and_energies_in_any_order_do_not_lose_the_state():
+    """Forces at its time, held ones and energies have no effect on a state that is accepted then."""
     one, other = (Cells(di.J2Plasticity(E, NU, hardening=LINEAR), 1) for _ in range(2))
-    first = one.stress(1e-5, SHEAR, keep=False)
-    other.stress(3e-5, 1.3 * SHEAR, keep=False)
+    first, u = one.stress(1e-5, SHEAR, keep=False), other.displacements(SHEAR)
+    other.stress(1e-5, 1.3 * SHEAR, keep=False)
     out = np.zeros(other.body.size)
-    other.body.subtract_internal(other.displacements(0.7 * SHEAR), out)
+    other.body.subtract_internal(u, out)
     assert np.array_equal(other.stress(1e-5, SHEAR, keep=False), first)
-    other.body.subtract_internal(other.displacements(0.7 * SHEAR), out)
+    other.body.subtract_internal(u, out)
+    other.body.stored_energy(0.4 * u)
+    other.body.stored_energy(u)
     for cells in (one, other):
         cells.body.history.accept()
     assert np.array_equal(one.value("plastic_metric"), other.value("plastic_metric"))
+    energies = [(cells.body.stored_energy(u), cells.body.plastic_work()) for cells in (one, other)]
+    assert energies[0] == pytest.approx(energies[1], rel=1e-12) and energies[0][1] > 0
 
 
-def test_forces_before_the_state_are_refused():
+def test_a_state_that_is_set_by_hand_has_its_own_energies():
+    virgin, used = (Cells(di.J2Plasticity(E, NU, hardening=LINEAR), 1) for _ in range(2))
+    u = used.displacements(SHEAR)
+    used.stress(1e-5, SHEAR)
+    kept, energies = used.body.history.state(), (used.body.stored_energy(u), used.body.plastic_work())
+    used.body.history.reset()
+    assert used.body.plastic_work() == 0.0
+    assert used.body.stored_energy(u) == pytest.approx(virgin.body.stored_energy(u), rel=1e-12)
+    used.body.history.resume(kept, 1e-5)
+    assert (used.body.stored_energy(u), used.body.plastic_work()) == pytest.approx(energies, rel=1e-12)
+
+
+def test_forces_that_do_not_follow_are_refused():
     cells = Cells(di.J2Plasticity(E, NU, hardening=LINEAR), 1)
-    cells.stress(1e-5, SHEAR)
+    cells.stress(1e-5, SHEAR, keep=False)
+    with pytest.raises(RuntimeError, match="was not accepted"):
+        cells.stress(2e-5, SHEAR)
+    cells.body.history.accept()
     with pytest.raises(RuntimeError, match="another scheme uses the body"):
         cells.stress(0.5e-5, SHEAR)
