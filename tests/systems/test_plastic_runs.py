@@ -284,3 +284,12 @@ def test_classes_with_forces_of_their_own_yield_or_are_refused():
         struck(Alone)
     with pytest.raises(ValueError, match="Doubled has forms of its own, but laws with history"):
         struck(Doubled)
+
+
+def test_waves_are_elastic_until_a_metal_yields():
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 0.2]], (8, 2))
+    metal = di.J2Plasticity(2e11, 0.3, hardening=di.LinearHardening(3e8, 1e9))
+    speeds = [
+        di.Solid(mesh, density=7850.0, law=law).wave_speed for law in (metal, di.LinearElastic(2e11, 0.3))
+    ]
+    assert speeds[0] == pytest.approx(speeds[1], rel=1e-12)
