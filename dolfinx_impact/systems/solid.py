@@ -167,6 +167,7 @@ class Solid(Continuum):
         self.law, self.density, gdim = law, density, self.gdim
         self.materials = find_materials(self, law, density)
         self.linear = all(material.law.linear for material in self.materials)
+        self._has_history = any(isinstance(material.law, HistoryLaw) for material in self.materials)
         if any(self.viscosity):
             for material in self.materials:
                 viscosity.wave_modulus(material.law)
@@ -276,11 +277,8 @@ class Solid(Continuum):
     @property
     def history(self) -> History | None:
         """State of the material at the quadrature points, None where no law has history."""
-        return self.forces.history if isinstance(self.forces, ElementForces) else None
-
-    @property
-    def _has_history(self) -> bool:
-        return any(isinstance(m.law, HistoryLaw) for m in self.materials)
+        forces = self.forces if self._has_history else None  # others may never need theirs
+        return forces.history if isinstance(forces, ElementForces) else None
 
     @property
     def own_masses(self) -> bool:
