@@ -44,9 +44,9 @@ class QuadraturePoints(NamedTuple):
 class History:
     """State of the material of a body, which forces at later times update.
 
-    Forces at a time t find the state at t from the one that was accepted before, however often and in
-    whatever order of times they are evaluated; :meth:`accept` takes that of the last ones. Schemes do so once
-    for each position that they accept.
+    Forces at a time t find the state at t from the one that was accepted before, however often they are
+    evaluated; :meth:`accept` takes that of the last ones. Schemes do so once for each position that they
+    accept.
 
     Args:
         mesh: The mesh of the body.
