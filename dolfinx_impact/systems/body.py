@@ -331,8 +331,14 @@ class Body(Nodes):
         return self.matrices.loop_solver(factor, mass_factor, prefix, mass)
 
     def linearised(self, mass: str) -> TangentSolver:
-        """See :meth:`.Matrices.linearised`."""
-        return self.matrices.linearised(mass)
+        """Solver of the linearised step of an implicit scheme. Collective.
+
+        Args:
+            mass: ``"consistent"`` or ``"lumped"``.
+        """
+        stiffness, damping = self.tangent_forms()
+        mass_copy = self.matrices.mass_copy(mass, np.zeros(0, dtype=np.intp))
+        return TangentSolver(self, stiffness, damping, mass_copy)
 
     def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """See :meth:`.Matrices.mass_product`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from .._types import FloatArray, Int32Array, IntArray
 from ..algebra import kernels
 from ..algebra.sparse_solver import SMALL, FactorisedSolver, SymmetricSolver
 from .element_forms import is_matrix
-from .tangent import TangentSolver
 
 
 class Matrices:
@@ -25,7 +25,7 @@ class Matrices:
     """
 
     def __init__(self, body: Any) -> None:
-        self._body = body
+        self._body = weakref.proxy(body)  # a body that nobody uses is freed at once, with its arrays
 
     def implicit_solver(
         self,
@@ -50,7 +50,7 @@ class Matrices:
         matrix.scale(factor)
         none = np.zeros(0, dtype=np.intp)
         without = none if massless is None else massless
-        copy = self._mass_copy(mass, without)
+        copy = self.mass_copy(mass, without)
         one, kinds = self._body.one_pattern, matrix.Structure
         pattern = kinds.SUBSET_NONZERO_PATTERN if one else kinds.DIFFERENT_NONZERO_PATTERN
         matrix.axpy(mass_factor, copy, pattern)
@@ -87,17 +87,7 @@ class Matrices:
             matrix = matrix + factor * self._body.stiffness.scipy()[free][:, free]
         return SymmetricSolver.where_it_exists(matrix, free, self._body.size)
 
-    def linearised(self, mass: str) -> TangentSolver:
-        """Solver of the linearised step of an implicit scheme. Collective.
-
-        Args:
-            mass: ``"consistent"`` or ``"lumped"``.
-        """
-        mass_copy = self._mass_copy(mass, np.zeros(0, dtype=np.intp))
-        stiffness, damping = self._body.tangent_forms()
-        return TangentSolver(self._body, stiffness, damping, mass_copy)
-
-    def _mass_copy(self, mass: str, massless: IntArray) -> Any:
+    def mass_copy(self, mass: str, massless: IntArray) -> Any:
         """M in a pattern that contains that of K, with zero rows and columns at ``massless``. Collective."""
         if not self._body.one_pattern:
             copy = self._union_with_mass(mass)

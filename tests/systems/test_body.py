@@ -1,6 +1,8 @@
 """Bodies on parts of a mesh, damping, loads, prescribed motion: exact solutions, dense references."""
 
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -469,3 +471,22 @@ def test_critical_time_step_of_a_body_around_the_origin():
         mesh = dmesh.create_interval(COMM, 12, [shift, shift + 1.0])
         body = di.Solid(mesh, density=2.0, law=di.LinearElastic(8.0))
         assert body.critical_time_step() == pytest.approx(1 / 12 / 2.0, rel=1e-9), shift
+
+
+@pytest.mark.parametrize("law", [di.LinearElastic(1.0, 0.3), di.NeoHookean(1.0, 0.3)])
+def test_a_body_that_nobody_uses_is_freed_at_once(law):
+    """Not when Python looks for circles of references: parameter studies make many large ones."""
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], (4, 4))
+    body = di.Solid(mesh, density=1.0, law=law)
+    scheme = di.CDLagrange(body, 0.1 * body.critical_time_step())
+    scheme.start(0.0, 0.0)
+    scheme.step()
+    body.mass_product(scheme.v, "consistent", np.zeros(body.size))
+    gone, was = weakref.ref(body), gc.isenabled()
+    gc.disable()
+    try:
+        del body, scheme
+        assert gone() is None
+    finally:
+        if was:
+            gc.enable()
