@@ -12,8 +12,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import _compat
-from ..mesh import NamedMesh
+from .. import NamedMesh, _compat
 
 Interval = tuple[float, float]
 

@@ -10,15 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import parallel
-from ..algebra.operators import SparseRows
+from .. import Result, SparseRows, StepControl, parallel, simulate
 from ..integrators import SCHEMES, Integrator, Option, Scheme, find_scheme, options
 from ..output.observer import ObserverLike
-from ..output.result import Result
-from ..simulation.loop import simulate
-from ..simulation.step_control import StepControl
-from .run_log import RunLog
-from .verdict import Verdict as Verdict  # cases import it from here
+from .run_log import RunLog as RunLog
+from .verdict import Verdict as Verdict  # cases import both from here
 
 Values = Mapping[str, Any]  #: Parameters of a run by name.
 Results = dict[str, Any]  #: Measured numbers of a run by name.

@@ -9,9 +9,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import parallel
+from .. import Integrator, parallel
 from ..algebra import kernels
-from ..integrators import Integrator
 from ..integrators.step_buffer import Steps
 from ..output.observer import Observer, ObserverLike
 

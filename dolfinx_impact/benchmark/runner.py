@@ -13,14 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
-from .. import parallel
-from .._version import __version__
+from .. import Interrupted, Result, __version__, parallel
 from ..integrators import SCHEMES, Option, Scheme, find_scheme
 from ..integrators.options import check
 from ..output.atomic_file import write_whole
-from ..output.result import Result
 from ..simulation.checkpoint import Checkpoint, Stored
-from ..simulation.loop import Interrupted
 from .case import Case, Problem
 from .cases import CASES
 

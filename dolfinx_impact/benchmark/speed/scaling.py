@@ -26,11 +26,7 @@ import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from ... import parallel
-from ...contact.obstacles import Plane
-from ...contact.rigid_contact import RigidContact
-from ...integrators import Integrator
-from ...systems.solid import Solid
+from ... import Integrator, Plane, RigidContact, Solid, parallel
 from ..boxes import box
 from .measurement import OF_THE_BEST, Action, Measurement, Number, Seconds, Turns, say, seconds_per_call
 from .solids import KINDS as ELEMENTS

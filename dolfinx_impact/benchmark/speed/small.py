@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ... import DofBound, RigidContact, SparseRows, System
 from ..._types import FloatArray
-from ...algebra.operators import SparseRows
-from ...contact.bound import DofBound
-from ...contact.rigid_contact import RigidContact
 from ...integrators import Integrator, MoreauJean, ThetaMethod
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ...systems.body import Body
-from ...systems.system import System
 from .. import runner
 from ..case import Values, defaults
 from ..cases import CASES as ALL

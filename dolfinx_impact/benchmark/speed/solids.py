@@ -10,16 +10,12 @@ import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from ... import parallel
+from ... import Contact, RigidContact, Solid, parallel, simulate
 from ...algebra import kernels
-from ...contact.base import Contact
 from ...contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
-from ...contact.rigid_contact import RigidContact
 from ...integrators import CDLagrange, CentralDifferences, Integrator
 from ...materials import J2Plasticity, LinearElastic, LinearHardening, NeoHookean
-from ...simulation.loop import simulate
 from ...systems.elements.element_forces import ElementForces
-from ...systems.solid import Solid
 from ..boxes import box
 from ..case import EXPLICIT, Values, defaults
 from ..cases import CASES

@@ -10,12 +10,9 @@ import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from ... import parallel
-from ...contact.surfaces import SurfaceContact
+from ... import LinearElastic, Solid, SurfaceContact, parallel
 from ...integrators import CentralDifferences
-from ...materials import LinearElastic
 from ...mesh import join
-from ...systems.solid import Solid
 from .measurement import Action, Number, Seconds, Turns, seconds_per_call
 from .solids import HEXAHEDRON, started, with_step
 

@@ -10,13 +10,12 @@ import ufl
 from dolfinx import fem, la
 from mpi4py import MPI
 
-from ... import parallel
+from ... import Solid, parallel
 from ..._types import FloatArray
 from ...materials import kinematics
 from ...systems.element_forms import FLAGS
 from ...systems.elements.compiler import address, compiled
 from ...systems.kernel_cache import cache_flags
-from ...systems.solid import Solid
 from .measurement import seconds_per_call
 
 _PRODUCTS = 20

@@ -7,16 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import DofBound, PointMasses, Result
 from ....algebra import kernels
-from ....contact.bound import DofBound
 from ....exact import BouncingBall
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
-from ....output.result import Result
-from ....systems.system import PointMasses
-from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
 from ...run_log import RunLog
-from ...verdict import Verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass", interval="(0, inf)"),

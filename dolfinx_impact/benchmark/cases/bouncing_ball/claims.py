@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....contact.base import Contact
+from .... import Contact, System
 from ....integrators import Integrator, PositionLevel
 from ....integrators.newmark import Newmark
-from ....systems.system import System
 from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
 from ...runs import Runs
 from ...verdict import listing

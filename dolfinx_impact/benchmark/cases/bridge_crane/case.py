@@ -12,12 +12,11 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import parallel, signals
+from .... import Frame, parallel, signals
 from ....contact.statics import tied_equilibrium
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.central_differences import CentralDifferences
 from ....signals import Signal
-from ....systems.frame import Frame
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import model as crane
 from . import record as crane_record

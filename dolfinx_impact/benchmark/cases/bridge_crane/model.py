@@ -13,14 +13,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import mesh
+from .... import Frame, NamedMesh, NodePairs, Section, mesh
 from ....algebra.operators import SparseRows, coordinate_order
-from ....contact.node_pairs import NodePairs
-from ....mesh import NamedMesh
 from ....systems.body import Body
-from ....systems.frame import Frame
 from ....systems.loads import Signal
-from ....systems.sections import Section
 
 STEEL = {"density": 7850.0, "E": 2.1e11, "nu": 0.3}  # kg/m3, Pa, -
 GRAVITY = 10.0  # m/s2, the paper's

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ....contact.bound import DofBound
 from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
-from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
-from ...run_log import RunLog
+from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, RunLog, Setup, Values, contact_law
 from ...verdict import Verdict
 from .chain import Chain
 from .equilibrium import Equilibrium, static_equilibrium

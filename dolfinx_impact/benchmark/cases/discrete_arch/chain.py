@@ -19,10 +19,9 @@ import ufl
 from dolfinx import fem
 from mpi4py import MPI
 
-from .... import mesh
+from .... import PointMasses, mesh
 from ...._types import FloatArray, Int64Array, IntArray
 from ....algebra import kernels
-from ....systems.system import PointMasses
 
 #: Time for which a rank waits for another one that compiles the same form [s].
 _JIT = {"timeout": 120}

@@ -12,14 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import mesh, parallel
-from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
+from .... import LinearElastic, Plane, RigidContact, Solid, mesh, parallel
 from ....exact import ImpactingBar
 from ....integrators import CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.options import check
-from ....materials import LinearElastic
-from ....systems.solid import Solid
 from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
 from ...run_log import CONTACT

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ....contact.base import Contact
+from .... import Contact, System
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.contact_laws import VelocityLevel
-from ....systems.system import System
 from ...convergence import at_times, norm35, order
 from ...runs import Run, Runs
 from .case import PARAMETERS

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .... import J2Plasticity, LinearHardening, NamedMesh, NeoHookean, Solid
 from ....integrators import Option
-from ....materials import J2Plasticity, LinearHardening, NeoHookean
-from ....mesh import NamedMesh
-from ....systems.solid import Solid
 from ...case import Values
 from ..solids import common
 

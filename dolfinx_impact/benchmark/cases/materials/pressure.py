@@ -11,9 +11,8 @@ import basix
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import parallel
+from .... import Solid, parallel
 from ....systems.elements.law_code import NODAL_PRESSURE
-from ....systems.solid import Solid
 
 _DEGREE = 3  #: Of a quadrature that is exact for volumes of bilinear and trilinear cells, and of their rings.
 

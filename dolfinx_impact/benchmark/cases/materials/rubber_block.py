@@ -20,13 +20,11 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import mesh
+from .... import Solid, mesh
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, Scheme
-from ....systems.solid import Solid
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
-from ...run_log import RunLog
+from ...case import EXPLICIT, Ended, Results, RunLog, Setup, Values, Verdict, Verdicts
 from ..solids import common
 from . import meshes
 from .common import LOCKING, SCHEMES, rubber

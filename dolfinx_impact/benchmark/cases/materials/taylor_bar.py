@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .... import parallel
+from .... import Solid, parallel
 from ....integrators import Option, Scheme
-from ....systems.solid import Solid
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from ..solids import common
 from . import common as materials

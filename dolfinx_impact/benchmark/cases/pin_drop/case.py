@@ -14,14 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from ....algebra.operators import SparseRows
-from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
+from .... import HATI, NamedMesh, Plane, Result, RigidContact, Solid, SparseRows, named
 from ....integrators import Integrator, Option, Scheme
-from ....integrators.hati import HATI
-from ....mesh import NamedMesh, named
-from ....output.result import Result
-from ....systems.solid import Solid
 from ...boxes import Brick, BrickGrid, bricks_mesh
 from ...case import (
     COMMON,

@@ -13,15 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import ObstacleContact, PointMasses, Sphere
 from ....algebra import kernels
-from ....contact.obstacle_contact import ObstacleContact
-from ....contact.obstacles import Sphere
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
-from ....systems.system import PointMasses
-from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
 from ...run_log import CONTACT, RunLog
-from ...verdict import Verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass", interval="(0, inf)"),

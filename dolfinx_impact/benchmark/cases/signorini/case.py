@@ -9,18 +9,13 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import mesh
-from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
+from .... import LinearElastic, Plane, RigidContact, Solid, mesh
 from ....exact import SignoriniBar
 from ....integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
 from ....integrators.step_buffer import Steps
-from ....materials import LinearElastic
 from ....simulation.recorder import added
-from ....systems.solid import Solid
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, contact_law
 from ...run_log import CONTACT, RunLog
-from ...verdict import Verdict
 
 #: Time step unless given, of implicit and of explicit schemes [s].
 IMPLICIT_STEP, EXPLICIT_STEP = 5e-3, 2.5e-3

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....contact.base import Contact
+from .... import Contact, System
 from ....integrators.contact_laws import PositionLevel
 from ....integrators.theta_method import ThetaMethod
-from ....systems.system import System
 from ... import runner
 from ...claim import Measured
 from ...convergence import order

@@ -14,11 +14,9 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from .... import parallel
+from .... import NodePairs, Solid, parallel
 from ....algebra.operators import of_points
-from ....contact.node_pairs import NodePairs
 from ....integrators import SCHEMES, Integrator, Option, Scheme
-from ....systems.solid import Solid
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, contact_law, defaults
 from ...verdict import Verdict
 from ..bridge_crane import case as frame_case

@@ -9,8 +9,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ....algebra.operators import SparseRows
-from ....integrators import Integrator
+from .... import Integrator, SparseRows
 from ....integrators.step_buffer import Steps
 from ...run_log import RunLog
 from ..bridge_crane.events import EventLog, Events

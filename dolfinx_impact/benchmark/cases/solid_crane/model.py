@@ -17,13 +17,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ....algebra.operators import SparseRows
-from ....contact.node_pairs import NodePairs
-from ....materials import LinearElastic
-from ....mesh import NamedMesh, named
+from .... import LinearElastic, NamedMesh, NodePairs, Section, Solid, SparseRows, named
 from ....systems.loads import Signal
-from ....systems.sections import Section
-from ....systems.solid import Solid
 from ...boxes import Brick, BrickGrid, Interval, bricks_mesh
 from ...case import Values, vertical
 from ..bridge_crane import model as frame

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from .... import Contact, Solid
 from ....algebra.operators import SparseRows, coordinate_order
-from ....contact.base import Contact
 from ....contact.statics import tied_equilibrium
 from ....systems.body import Body
-from ....systems.solid import Solid
 from ...case import Values
 from . import model
 

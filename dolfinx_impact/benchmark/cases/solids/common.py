@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .... import parallel
+from .... import LinearElastic, NamedMesh, Result, RigidContact, Solid, SurfaceContact, parallel
 from ....contact.obstacles import Obstacle, Plane
-from ....contact.rigid_contact import RigidContact
-from ....contact.surfaces import SurfaceContact
 from ....integrators import Integrator, Option, Scheme
-from ....materials import LinearElastic
-from ....mesh import NamedMesh
-from ....output.result import Result
-from ....systems.solid import Solid
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 
 SCHEMES = ("cd-lagrange", "moreau-jean")

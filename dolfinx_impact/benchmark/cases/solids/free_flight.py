@@ -24,14 +24,12 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import parallel
+from .... import NeoHookean, Solid, parallel
 from ....integrators import Integrator, Option, Scheme, energy
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.step_buffer import Steps
-from ....materials import NeoHookean
 from ....output.observer import ObserverLike
 from ....simulation.recorder import added
-from ....systems.solid import Solid
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
 from . import common

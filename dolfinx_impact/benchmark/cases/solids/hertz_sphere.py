@@ -12,12 +12,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import mesh
+from .... import Solid, mesh
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, Scheme
-from ....systems.solid import Solid
-from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values, Verdict, Verdicts
-from ...run_log import RunLog
+from ...case import EXPLICIT, Ended, Problem, Results, RunLog, Setup, Values, Verdict, Verdicts
 from . import common
 
 PARAMETERS = {

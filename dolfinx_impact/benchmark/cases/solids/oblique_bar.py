@@ -13,11 +13,9 @@ import numpy as np
 from dolfinx import fem
 from numpy.typing import NDArray
 
-from .... import mesh, parallel
+from .... import Plane, Result, mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
-from ....contact.obstacles import Plane
 from ....integrators import Integrator, Option, Scheme
-from ....output.result import Result
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
 from . import common
 from .common import FINITE, NOT_NEGATIVE, POSITIVE

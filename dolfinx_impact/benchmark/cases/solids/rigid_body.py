@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....contact.obstacles import Plane
-from ....contact.rigid_body import RigidBodyContact
+from .... import Plane, RigidBody, RigidBodyContact
 from ....exact.rigid import Impact, RigidImpact
 from ....integrators import Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
-from ....systems.rigid_body import RigidBody
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, contact_law
-from ...run_log import RunLog
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, RunLog, Setup, Values, Verdict, contact_law
 from .common import FINITE, SCHEMES
 
 PARAMETERS = {

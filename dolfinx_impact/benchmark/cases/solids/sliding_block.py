@@ -20,14 +20,10 @@ from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from .... import parallel
+from .... import Plane, RigidContact, Solid, SurfaceContact, parallel
 from ....algebra.operators import SparseRows, coordinate_order
-from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
-from ....contact.surfaces import SurfaceContact
 from ....integrators import Integrator, MoreauJean, Option, Scheme
 from ....mesh import join
-from ....systems.solid import Solid
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import common

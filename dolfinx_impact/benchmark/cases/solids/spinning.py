@@ -10,11 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .... import mesh
-from ....contact.obstacles import Plane, Sphere
+from .... import NeoHookean, Plane, Solid, Sphere, mesh
 from ....integrators import Integrator, Option, Scheme
-from ....materials import NeoHookean
-from ....systems.solid import Solid
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from . import common
 from .common import FINITE, SCHEMES

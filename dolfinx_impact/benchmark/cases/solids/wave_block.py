@@ -24,10 +24,8 @@ import ufl
 from dolfinx import fem
 from numpy.typing import NDArray
 
-from .... import parallel
+from .... import PointMasses, Solid, parallel
 from ....integrators import Integrator, Option, Scheme, find_scheme
-from ....systems.solid import Solid
-from ....systems.system import PointMasses
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from . import common

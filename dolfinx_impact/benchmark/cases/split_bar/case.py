@@ -12,16 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import mesh, parallel
-from ....algebra.operators import SparseRows
-from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
+from .... import HATI, LinearElastic, Plane, Result, RigidContact, Solid, SparseRows, mesh, parallel
 from ....integrators import Integrator, Option, Scheme, find_scheme
-from ....integrators.hati import HATI
-from ....materials import LinearElastic
 from ....output.observer import ObserverLike
-from ....output.result import Result
-from ....systems.solid import Solid
 from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law, defaults
 from ...convergence import norm35
 from ...run_log import RunLog

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....contact.base import Contact
-from ....integrators.base import Integrator
-from ....integrators.hati import HATI
+from .... import HATI, Contact, Integrator, simulate
 from ....integrators.hati.balance import HATIBalance
 from ....integrators.hati.implicit_side import Implicit
 from ....integrators.hati.interface import Interface
-from ....simulation.loop import simulate
 from ....systems.body import Body
 from ...runs import Run, Runs
 from ..impacting_bar.measures import energy

@@ -16,17 +16,13 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from .... import parallel
-from ....contact.bound import DofBound
+from .... import DofBound, LinearElastic, Solid, parallel
 from ....contact.state import ContactState, Impulses
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.delassus_iterated import IteratedDelassus
-from ....materials import LinearElastic
 from ....mesh import join
-from ....systems.solid import Solid
 from ...boxes import box
-from ...case import Ended, Results, Setup, Values, Verdict
-from ...run_log import RunLog
+from ...case import Ended, Results, RunLog, Setup, Values, Verdict
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
 from ..solids.common import FINITE

@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import mesh, parallel
+from .... import NeoHookean, Solid, mesh, parallel
 from ....integrators import Integrator, Option
-from ....materials import NeoHookean
-from ....systems.solid import Solid
 from ...boxes import disc
-from ...case import Ended, Results, Values, Verdict, Verdicts
-from ...run_log import RunLog
+from ...case import Ended, Results, RunLog, Values, Verdict, Verdicts
 from ..solids import common
 from ..solids.momenta import momenta
 

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .... import LinearElastic, Solid
 from ....integrators import Integrator, Option, Scheme
-from ....materials import LinearElastic
 from ....mesh import join
-from ....systems.solid import Solid
 from ...boxes import box
-from ...case import Ended, Results, Setup, Values, Verdict, Verdicts
-from ...run_log import RunLog
+from ...case import Ended, Results, RunLog, Setup, Values, Verdict, Verdicts
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
 

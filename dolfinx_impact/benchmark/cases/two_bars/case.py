@@ -9,15 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .... import mesh, parallel
-from ....contact.node_pairs import NodePairs
+from .... import LinearElastic, NodePairs, Solid, mesh, parallel
 from ....exact import ImpactingBar
 from ....integrators import Integrator, Option, Scheme
 from ....integrators.options import check
-from ....materials import LinearElastic
-from ....systems.solid import Solid
-from ...case import COMMON, EXPLICIT, Ended, Results, Setup, Values, contact_law
-from ...verdict import Verdict
+from ...case import COMMON, EXPLICIT, Ended, Results, Setup, Values, Verdict, contact_law
 from ..impacting_bar import case as impacting_bar
 
 _BAR = ("E", "rho", "length", "area")

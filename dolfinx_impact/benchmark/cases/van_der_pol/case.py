@@ -11,14 +11,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import DofBound, PointMasses
 from ....algebra import kernels
-from ....contact.bound import DofBound
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.step_buffer import Steps
-from ....systems.system import PointMasses
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
-from ...run_log import RunLog
-from ...verdict import Verdict
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, RunLog, Setup, Values, Verdict, contact_law
 
 PARAMETERS = {
     "xi": Option(5.0, "-", "weight of the nonlinear term"),
