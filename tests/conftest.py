@@ -12,11 +12,8 @@ from pathlib import Path
 import pytest
 from mpi4py import MPI
 from support import examples as _profile  # noqa: F401
-from support import form_kernels, stages
+from support import stages
 from support.processes import run_to_its_end, started
-
-from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.plot import solids
 
 COMM = MPI.COMM_WORLD
 MARKERS = {
@@ -50,7 +47,11 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
-    form_kernels.remember()
+    if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
+        # Not in the process that hands out the tests: it needs no package, and others wait for its start.
+        from support import form_kernels
+
+        form_kernels.remember()
     # gc.freeze below hides from hypothesis that its generator is referred to.
     config.addinivalue_line("filterwarnings", "ignore:It looks like `register_random`")
 
@@ -125,12 +126,16 @@ def as_on_one_rank(request, kept_files):
 @pytest.fixture
 def plain_pixels(monkeypatch):
     """Pictures of bodies have no finer pixels that smooth their edges: a quarter of the work."""
+    from dolfinx_impact.plot import solids
+
     monkeypatch.setattr(solids.SolidScene.images, "__defaults__", (1,))
 
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
     """Runs that the tests of claims and figures share, also between processes."""
+    from dolfinx_impact.benchmark.runs import Runs
+
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

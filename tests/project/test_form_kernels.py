@@ -2,6 +2,8 @@
 
 import os
 import time
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 
 import pytest
 from support import form_kernels
@@ -25,3 +27,14 @@ def test_a_kernel_that_nobody_compiles_any_more_is_compiled_anew(tmp_path):
     os.utime(source, (long_ago, long_ago))
     assert find("form", [], tmp_path, 600) == (None, None)
     assert time.time() - source.stat().st_mtime < form_kernels.LOST
+
+
+def test_a_kernel_is_found_by_its_name_once_it_is_compiled(tmp_path):
+    source = tmp_path / "form.c"
+    kernel = source.with_suffix(EXTENSION_SUFFIXES[0])
+    kernel.touch()
+    assert form_kernels._compiled(source) is None  # half of it may be there
+    Path(f"{source}.cached").touch()
+    assert form_kernels._compiled(source) == kernel
+    kernel.unlink()
+    assert form_kernels._compiled(source) is None

@@ -1,6 +1,7 @@
 """Processes that tests start, and how they end."""
 
 import contextlib
+import importlib.util
 import os
 import resource
 import signal
@@ -10,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import dolfinx_impact
-
 from .paths import TESTS
 
-_PACKAGE = Path(dolfinx_impact.__file__).resolve().parents[1]
+# Found, not imported: the process that hands out the tests does not need it.
+_PACKAGE = Path(importlib.util.find_spec("dolfinx_impact").origin).resolve().parents[1]
 
 
 def environment():
