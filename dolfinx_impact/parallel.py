@@ -66,12 +66,13 @@ def _portable(error: Exception | None) -> Exception | None:
 
 def total(comm: MPI.Comm, value: float | np.number[Any]) -> float:
     """Sum of a float over the ranks. Collective."""
-    return float(comm.allreduce(value, op=MPI.SUM))
+    return float(value if comm.size == 1 else comm.allreduce(value, op=MPI.SUM))
 
 
 def largest(comm: MPI.Comm, values: FloatArray) -> float:
     """Largest entry over all ranks; ``-inf`` without entries. Collective."""
-    return float(comm.allreduce(float(np.max(values, initial=-np.inf)), op=MPI.MAX))
+    local = float(np.maximum.reduce(values, axis=None, initial=-np.inf))
+    return local if comm.size == 1 else float(comm.allreduce(local, op=MPI.MAX))
 
 
 def gather_rows(comm: MPI.Comm, local: FloatArray, axis: int = 0) -> FloatArray:

@@ -68,7 +68,7 @@ def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> Floa
     b = np.asarray(b, dtype=np.float64)
     if b.size == 0:
         return np.zeros(0)
-    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(H))):
+    if not (np.isfinite(b).all() and np.isfinite(H).all()):
         raise NotConverged("the contact problem has values that are not finite: did the run explode?")
     if H.ndim == 1:
         return np.maximum(0.0, -b / H)

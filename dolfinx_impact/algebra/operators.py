@@ -56,7 +56,7 @@ class SparseRows(ContactOperator):
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """``L x``, shape (p,), in the unit of ``x``."""
-        values: FloatArray = kernels.load().row_sums(self.weights, x[self.dofs])
+        values: FloatArray = kernels.load().row_sums(self.weights, x.take(self.dofs))
         return values
 
     @property
@@ -73,7 +73,7 @@ class SparseRows(ContactOperator):
 
     def at_points(self, x: FloatArray) -> FloatArray:
         """Values of ``x`` at the dofs of the points, shape (p, components), in the unit of ``x``."""
-        return x[self.dofs]
+        return x.take(self.dofs)
 
     def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``L x``, shape (p,), and :meth:`at_points`, shape (p, components); valid until the next call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from collections.abc import Iterator
@@ -148,7 +149,7 @@ class StabilityMonitor:
                 n = s.system.owned
                 local[0] += 0.0 * (np.sum(np.abs(s.v[:n])) + np.sum(np.abs(s.u[:n])))
         # Zero, or NaN if an impulse is not finite.
-        local[0] += 0.0 * (np.sum(s.r) + np.sum(s.r_t))
+        local[0] += 0.0 * (s.r.sum() + s.r_t.sum())
         if self._comm.size > 1:
             self._comm.Allreduce(local, self._sum)
             local = self._sum
@@ -199,7 +200,7 @@ class StabilityMonitor:
     def _refuse_divergence(self, total: float, work: float, pushed: float, t: float, step: int) -> None:
         s, guard = self._integrator, self._guard
         excess = guard.excess(total, work, pushed)
-        if not np.isfinite(total):
+        if not math.isfinite(total):
             self._raise(total, t, step, MOST)
         if excess > MOST_BEYOND and not s.beyond_limit and self._watch is not None:
             self._watch.judge()

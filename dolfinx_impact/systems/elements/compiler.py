@@ -60,8 +60,11 @@ def compiled(source: str, flags: Sequence[str], comm: MPI.Comm, declarations: st
 
 
 def address(array: Any, kind: str = "double *") -> Any:
-    """Pointer to the entries of an array, for calls."""
-    return _interface("").cast(kind, array.ctypes.data)
+    """Pointer to the first entry of an array, for calls."""
+    interface = _interface("")
+    if array.flags.c_contiguous:  # a quarter of the time
+        return interface.from_buffer(kind, array)
+    return interface.cast(kind, array.ctypes.data)
 
 
 def _loads(path: str, declarations: str) -> bool:

@@ -49,6 +49,7 @@ class Reader:
     def __init__(self, tape: Tape, inputs: dict[Any, FloatArray]) -> None:
         self._tape, self._inputs = tape, inputs
         self.constants: list[fem.Constant] = []
+        self._values: list[FloatArray] = [np.zeros(0)]  # what they hold, not copies
         self._starts: dict[fem.Constant, int] = {}
         self._known: dict[tuple[Any, tuple[int, ...], _Indices], int] = {}
 
@@ -76,7 +77,7 @@ class Reader:
 
     def parameters(self) -> FloatArray:
         """Values of the constants now."""
-        return np.concatenate([np.zeros(0), *(np.ravel(each.value) for each in self.constants)])
+        return np.concatenate(self._values)
 
     def _component(self, e: Any, component: tuple[int, ...], indices: _Indices) -> int:
         free = set(e.ufl_free_indices)
@@ -146,5 +147,6 @@ class Reader:
         if e not in self._starts:
             self._starts[e] = sum(each.value.size for each in self.constants)
             self.constants.append(e)
+            self._values.append(e.value.reshape(-1))
         at = int(np.ravel_multi_index(component, e.ufl_shape)) if component else 0
         return self._tape.parameter(self._starts[e] + at)
