@@ -44,8 +44,8 @@ def residual(H: FloatArray, b: FloatArray, r: FloatArray) -> float:
     diagonal = H if H.ndim == 1 else np.diag(H)
     scale = np.sqrt(diagonal)
     w = H * r + b if H.ndim == 1 else H @ r + b
-    worst = np.max(np.abs(np.minimum(r * scale, w / scale)), initial=0.0)
-    largest = np.max(np.abs(b / scale), initial=0.0)
+    worst = np.abs(np.minimum(r * scale, w / scale)).max(initial=0.0)
+    largest = np.abs(b / scale).max(initial=0.0)
     return float(worst / largest) if largest > 0 else float(worst)
 
 
@@ -76,7 +76,7 @@ def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> Floa
     scale = 1.0 / np.sqrt(np.diag(H))
     S, c = H * np.outer(scale, scale), b * scale
     enough = min(tolerance, EXACT) if b.size <= FEW else tolerance
-    best, least, reached = None, np.inf, residual(S, c, np.zeros(c.size))
+    best, least, reached = None, np.inf, np.inf
     for x, accepted in _candidates(S, c, tolerance):
         now = residual(S, c, x)
         reached = min(reached, now)
@@ -85,6 +85,7 @@ def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> Floa
         if now <= enough:
             break
     if best is None:
+        reached = min(reached, residual(S, c, np.zeros(c.size)))
         raise NotConverged(
             f"the contact problem of {b.size} points was not solved: residual {reached:.3g} is above "
             f"{tolerance:g}. Is H symmetric positive semi-definite, and does the problem have a solution?"
@@ -94,7 +95,7 @@ def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> Floa
 
 def refuse_negative(diagonal: FloatArray) -> None:
     """Raise NotConverged unless all diagonal entries of H are positive."""
-    if not np.all(diagonal > 0):
+    if not (diagonal > 0).all():
         raise NotConverged(
             f"the contact operator has the diagonal entry {diagonal.min():.3g} 1/kg: is the body unstable at "
             "this deformation, or is a point held?"

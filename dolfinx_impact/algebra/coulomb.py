@@ -12,6 +12,7 @@ and large friction coefficients a solution need not exist.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain
 
@@ -171,7 +172,7 @@ def _natural(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int)
 
 
 def _misfit(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> float:
-    worst, largest = float(np.max(np.abs(_natural(S, c, x, m, d)))), float(np.max(np.abs(c)))
+    worst, largest = float(np.abs(_natural(S, c, x, m, d)).max()), float(np.abs(c).max())
     return worst / largest if largest > 0 else worst
 
 
@@ -274,14 +275,14 @@ def _regularised(S: FloatArray, c: FloatArray, m: FloatArray, d: int) -> FloatAr
 
 def _sweep(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> tuple[FloatArray, bool]:
     """Gauss-Seidel sweeps with exact solution at each point; whether the iterates have become stationary."""
-    bound = _ROUNDING * np.max(np.abs(c))
+    bound = _ROUNDING * np.abs(c).max()
     for _ in range(_SWEEPS):
         before = x.copy()
         for k in range(m.size):
             block = slice(k * d, (k + 1) * d)
             free = c[block] + S[block] @ x - S[block, block] @ x[block]
             x[block] = _one_point(S[block, block], free, m[k])
-        if np.max(np.abs(x - before)) <= bound:
+        if np.abs(x - before).max() <= bound:
             return x, True
     return x, False
 
@@ -343,8 +344,17 @@ def _one_point(S: FloatArray, c: FloatArray, m: float) -> FloatArray:
         return stick
     slips = _slips_2d(S, c, m) if c.size == 2 else _slips_3d(S, c, m)
     # Near the boundary of the disc round-off may leave no slip candidate; sticking then fits to round-off.
-    one = np.array([m])
-    return min([stick, *slips], key=lambda x: _misfit(S, c, x, one, c.size))
+    return min([stick, *slips], key=lambda x: _misfit_of_point(S, c, x, m))
+
+
+def _misfit_of_point(S: FloatArray, c: FloatArray, x: FloatArray, m: float) -> float:
+    """The largest component of :func:`_natural` of one point, which is asked most, with few arrays."""
+    w = S @ x + c
+    trial, radius = x[1:] - w[1:], m * max(float(x[0]), 0.0)
+    size = math.sqrt(trial @ trial)
+    if size > radius:
+        trial *= radius / size
+    return max(float(np.abs(x[1:] - trial).max()), abs(min(float(w[0]), float(x[0]))))
 
 
 def _solved(A: FloatArray, b: FloatArray) -> FloatArray:
@@ -394,12 +404,15 @@ def _polished(
 ) -> FloatArray:
     """Slip impulse for alpha, refined by Newton on ``|x_T| - m x_N``, which the quartic squares."""
     for _ in range(4):
-        x_t = _solved(A + alpha * np.eye(2), a)
-        change = -_solved(A + alpha * np.eye(2), x_t)
+        shifted = A + alpha * np.eye(2)
+        x_t = _solved(shifted, a)
+        change = -_solved(shifted, x_t)
         size, x_n = float(np.linalg.norm(x_t)), -float(c_n + row @ x_t) / N
         slope = float(x_t @ change) / size + m * float(row @ change) / N if size > 0.0 else 0.0
         if slope == 0.0:
             break
-        alpha = max(0.0, alpha - (size - m * x_n) / slope)
+        before, alpha = alpha, max(0.0, alpha - (size - m * x_n) / slope)
+        if alpha == before:
+            break
     x_t = _solved(A + alpha * np.eye(2), a)
     return np.concatenate([[-(c_n + row @ x_t) / N], x_t])

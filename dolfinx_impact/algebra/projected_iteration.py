@@ -192,7 +192,7 @@ def solve(
         g[~cone.active] = 0.0
         residual = _natural(x, g, cone)
         dx, dg = x - x_old, g - g_old
-        sums = np.array([np.sum(dx * dx), np.sum(dx * dg)])
+        sums = np.array([(dx * dx).sum(), (dx * dg).sum()])
         largest = np.array([residual])
         if comm.size > 1:
             comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
@@ -218,7 +218,7 @@ def solve(
             x = cone.project(mixing.next(x, cone.project(x - step * smallest * g)))
             continue
         if sweep > 0 and sums[1] > 0.0:
-            w = float(np.clip(sums[0] / sums[1], 0.05, 20.0))
+            w = min(max(float(sums[0] / sums[1]), 0.05), 20.0)
             smallest = min(smallest, w)
             if quotients is not None and worst > _TELLING:
                 quotients.add(sums[1] / sums[0])
@@ -236,7 +236,7 @@ def _natural(x: FloatArray, g: FloatArray, cone: AdmissibleImpulses) -> float:
     """Largest natural residual of this rank; g where nothing is projected, which x - g loses for huge x."""
     trial = x - g
     projected = cone.project(trial.copy())
-    return float(np.max(np.abs(np.where(projected == trial, g, x - projected)), initial=0.0))
+    return float(np.abs(np.where(projected == trial, g, x - projected)).max(initial=0.0))
 
 
 def _worst(x: FloatArray, g: FloatArray, cone: AdmissibleImpulses, comm: MPI.Comm) -> float:
