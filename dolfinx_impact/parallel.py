@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
     """Run ``work`` on rank 0 and broadcast its result; an exception is raised on all ranks. Collective."""
+    if comm.size == 1:
+        return work()
     found, error = None, None
     if comm.rank == 0:
         try:

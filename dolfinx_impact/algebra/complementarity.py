@@ -41,7 +41,7 @@ def residual(H: FloatArray, b: FloatArray, r: FloatArray) -> float:
         b: Free velocities, shape (p,) [m/s].
         r: Impulses, shape (p,) [N s].
     """
-    diagonal = H if H.ndim == 1 else np.diag(H)
+    diagonal = H if H.ndim == 1 else H.diagonal()
     scale = np.sqrt(diagonal)
     w = H * r + b if H.ndim == 1 else H @ r + b
     worst = np.abs(np.minimum(r * scale, w / scale)).max(initial=0.0)
@@ -72,8 +72,8 @@ def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> Floa
         raise NotConverged("the contact problem has values that are not finite: did the run explode?")
     if H.ndim == 1:
         return np.maximum(0.0, -b / H)
-    refuse_negative(np.diag(H))
-    scale = 1.0 / np.sqrt(np.diag(H))
+    refuse_negative(H.diagonal())
+    scale = 1.0 / np.sqrt(H.diagonal())
     S, c = H * np.outer(scale, scale), b * scale
     enough = min(tolerance, EXACT) if b.size <= FEW else tolerance
     best, least, reached = None, np.inf, np.inf

@@ -51,14 +51,16 @@ def tangents(normals: FloatArray) -> FloatArray:
     n, d = normals, normals.shape[1]
     if d == 1:
         return np.zeros((len(n), 0, 1))
+    found = np.empty((len(n), d - 1, d))
     if d == 2:
-        return np.stack([-n[:, 1], n[:, 0]], axis=1)[:, None, :]
+        found[:, 0, 0], found[:, 0, 1] = -n[:, 1], n[:, 0]
+        return found
     x, y, z = n.T
     sign = np.copysign(1.0, z)
     a = -1.0 / (sign + z)
-    first = np.stack([1.0 + sign * x * x * a, sign * x * y * a, -sign * x], axis=1)
-    second = np.stack([x * y * a, sign + y * y * a, -y], axis=1)
-    return np.stack([first, second], axis=1)
+    found[:, 0, 0], found[:, 0, 1], found[:, 0, 2] = 1.0 + sign * x * x * a, sign * x * y * a, -sign * x
+    found[:, 1, 0], found[:, 1, 1], found[:, 1, 2] = x * y * a, sign + y * y * a, -y
+    return found
 
 
 def residual(H: FloatArray, b: FloatArray, r: FloatArray, mu: float | FloatArray, dimension: int) -> float:
@@ -107,14 +109,14 @@ def solve(
     b = np.asarray(b, dtype=np.float64)
     if b.size == 0:
         return np.zeros(0)
-    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(H))):
+    if not (np.isfinite(b).all() and np.isfinite(H).all()):
         raise NotConverged("the contact problem has values that are not finite: did the run explode?")
     if dimension == 1 or not np.any(mu):
         r, normal = np.zeros(b.size), slice(0, None, dimension)
         r[normal] = complementarity.solve(H[normal, normal], b[normal], tolerance=tolerance)
         return r
     H = _without_held(H, dimension)
-    complementarity.refuse_negative(np.diag(H))
+    complementarity.refuse_negative(H.diagonal())
     S, c, scale = _scaled(H, b, dimension)
     m = _coefficients(scale, mu, dimension)
     x = _from_start(S, c, m, dimension, None if start is None else start / scale)
@@ -133,7 +135,7 @@ def _without_held(H: FloatArray, d: int) -> FloatArray:
 
     Impulses there move nothing; they are zero then where the obstacle does not slide.
     """
-    diagonal = np.diag(H).reshape(-1, d)
+    diagonal = H.diagonal().reshape(-1, d)
     held = np.abs(diagonal) <= _HELD * diagonal[:, :1]
     if not held.any():
         return H
@@ -144,9 +146,9 @@ def _without_held(H: FloatArray, d: int) -> FloatArray:
 
 def _scaled(H: FloatArray, b: FloatArray, d: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """H and b scaled to unit diagonal (mean over the tangents), and ``scale`` with ``r = scale x``."""
-    diagonal = np.diag(H).reshape(-1, d).copy()
+    diagonal = H.diagonal().reshape(-1, d).copy()
     if d > 1:
-        tangential = diagonal[:, 1:].mean(axis=1, keepdims=True)
+        tangential = diagonal[:, 1:].sum(axis=1, keepdims=True) / (d - 1)
         diagonal[:, 1:] = np.maximum(tangential, _TILTED * diagonal[:, :1])
     scale = 1.0 / np.sqrt(diagonal.ravel())
     return H * np.outer(scale, scale), b * scale, scale
@@ -340,7 +342,7 @@ def _one_point(S: FloatArray, c: FloatArray, m: float) -> FloatArray:
     if c[0] >= 0.0:
         return np.zeros(c.size)
     stick = -_solved(S, c)
-    if stick[0] >= 0.0 and np.linalg.norm(stick[1:]) <= m * stick[0]:
+    if stick[0] >= 0.0 and math.sqrt(stick[1:] @ stick[1:]) <= m * stick[0]:
         return stick
     slips = _slips_2d(S, c, m) if c.size == 2 else _slips_3d(S, c, m)
     # Near the boundary of the disc round-off may leave no slip candidate; sticking then fits to round-off.

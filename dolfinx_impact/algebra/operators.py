@@ -48,6 +48,11 @@ class SparseRows(ContactOperator):
         self.order = np.ascontiguousarray(self.order, dtype=np.float64)
         self.distinct = np.unique(self.dofs).size == self.dofs.size
 
+    @functools.cached_property
+    def _places(self) -> Int64Array:
+        """The dofs as numpy takes them without a conversion at every call."""
+        return self.dofs.astype(np.int64)
+
     @property
     def count(self) -> int:
         """Number of rows on this rank."""
@@ -56,7 +61,7 @@ class SparseRows(ContactOperator):
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """``L x``, shape (p,), in the unit of ``x``."""
-        values: FloatArray = kernels.load().row_sums(self.weights, x.take(self.dofs))
+        values: FloatArray = kernels.load().row_sums(self.weights, x.take(self._places))
         return values
 
     @property
@@ -73,7 +78,7 @@ class SparseRows(ContactOperator):
 
     def at_points(self, x: FloatArray) -> FloatArray:
         """Values of ``x`` at the dofs of the points, shape (p, components), in the unit of ``x``."""
-        return x.take(self.dofs)
+        return x.take(self._places)
 
     def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``L x``, shape (p,), and :meth:`at_points`, shape (p, components); valid until the next call."""
@@ -88,10 +93,10 @@ class SparseRows(ContactOperator):
         if f is None:
             return self.add_scaled_transpose(r, d, out)  # type: ignore[arg-type]
         hit = ((r != 0.0) | f.any(axis=1)).nonzero()[0]
-        dofs = self.dofs[hit]
-        for vectors in (self.weights[hit] * r[hit][:, None], f[hit]):
+        dofs = self._places.take(hit, axis=0)
+        for vectors in (self.weights.take(hit, axis=0) * r.take(hit)[:, None], f.take(hit, axis=0)):
             if d is not None:
-                vectors *= d[dofs]
+                vectors *= d.take(dofs)
             if self.distinct:
                 out[dofs] += vectors
             else:
@@ -101,9 +106,9 @@ class SparseRows(ContactOperator):
     def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
         """Add ``L^T r`` to ``out``."""
         if self.distinct:
-            out[self.dofs] += self.weights * r[:, None]
+            out[self._places] += self.weights * r[:, None]
         else:
-            np.add.at(out, self.dofs, self.weights * r[:, None])
+            np.add.at(out, self._places, self.weights * r[:, None])
 
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, if no rows share a dof, shape (p,).
@@ -140,8 +145,8 @@ class SparseRows(ContactOperator):
         """
         hit = r.nonzero()[0]  # a third of the time of np.flatnonzero
         if hit.size:
-            dofs = self.dofs[hit]
-            change = self.weights[hit] * r[hit][:, None] * d[dofs]
+            dofs = self._places.take(hit, axis=0)
+            change = self.weights.take(hit, axis=0) * r.take(hit)[:, None] * d.take(dofs)
             if self.distinct:
                 out[dofs] += change
             else:
