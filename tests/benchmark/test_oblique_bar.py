@@ -48,7 +48,7 @@ def test_whole_impact(scheme, changes, nodes):
     assert used.max() == pytest.approx(1.0, abs=1e-9) and used.min() < 0.5
 
 
-@examples(2)
+@examples(1)
 @example(angle1=0.0, angle2=0.0, scheme="cd-lagrange")
 @example(angle1=90.0, angle2=0.0, scheme="moreau-jean")
 @example(angle1=180.0, angle2=-90.0, scheme="cd-lagrange")

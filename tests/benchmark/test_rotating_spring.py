@@ -97,18 +97,18 @@ def test_friction_takes_angular_momentum_and_nothing_else_does(scheme, h, t_end)
     assert all(v.reproduced for v in verdicts.values()) and len(verdicts) == (5 if t_end == 100 else 3)
 
 
-@pytest.mark.parametrize("scheme, smaller", [("cd-lagrange", 0.003), ("moreau-jean", 0.006)])
+@pytest.mark.parametrize("scheme, smaller", [("cd-lagrange", 0.005), ("moreau-jean", 0.01)])
 def test_friction_over_five_seconds(scheme, smaller):
     coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.02, smaller))
     # Both schemes go to the same motion as h does to 0 (the reference of Figs. 17 and 18).
-    reference = run("cd-lagrange", *RUBS, ("t_end", 5.0), ("h", 0.0005))[0]
+    reference = run("cd-lagrange", *RUBS, ("t_end", 5.0), ("h", 0.001))[0]
     errors = [
         np.abs(
             r["u"] - np.column_stack([np.interp(r["t"], reference["t"], x) for x in reference["u"].T])
         ).max()
         for r in (coarse, fine)
     ]
-    assert errors[1] < errors[0] < 0.15 and errors[1] < 0.03
+    assert errors[1] < errors[0] < 0.15 and errors[1] < 0.02
 
 
 def test_the_verdicts_on_friction_turn():

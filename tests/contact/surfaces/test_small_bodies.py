@@ -83,31 +83,31 @@ def test_a_block_stands_in_space(ratio, at, kind):
 
 
 def tipped(ratio, at, side, *, axis=0, **options):
-    """Rotation after 0.25 s on inclines 2 % below and 2 % above the slope of the diagonal of a block."""
+    """Rotation after 0.18 s on inclines 2 % below and 2 % above the slope of the diagonal of a block."""
     stiff = di.NeoHookean(3e6, 0.0)
     return [
         side
         * turned(
             standing(ratio, at, slope=side * part * 0.5, tall=2.0, axis=axis, stiff=stiff, **options),
-            0.25,
+            0.18,
             axis,
         )
         for part in (0.98, 1.02)
     ]
 
 
-@pytest.mark.parametrize("ratio, at, side, tips", [(5, 1.45, -1, 0.0198), (3, 2.0, 1, 0.0105)])
+@pytest.mark.parametrize("ratio, at, side, tips", [(5, 1.45, -1, 0.01064), (3, 2.0, 1, 0.00581)])
 def test_a_block_tips_at_the_slope_of_its_diagonal(ratio, at, side, tips):
     """By as much more on the steeper incline as on a plane; below it leans by what it and the floor yield."""
     before, beyond = tipped(ratio, at, side)
-    assert -0.035 < before < 0.0 and before - beyond == pytest.approx(tips, rel=0.05)
+    assert -0.027 < before < 0.0 and before - beyond == pytest.approx(tips, rel=0.05)
 
 
 @pytest.mark.parametrize("axis, side", [(0, -1), (1, 1)])
 def test_a_block_on_a_quadrilateral_tips_in_all_directions(axis, side):
-    """As on a plane, where it turns by -0.0182 and -0.0350."""
+    """As on a plane, where it turns by -0.0150 and -0.0241."""
     before, beyond = tipped(5, 1.45, side, axis=axis, dim=3, cells=1)
-    assert -0.022 < before < 0.0 and before - beyond == pytest.approx(0.0168, rel=0.05)
+    assert -0.018 < before < 0.0 and before - beyond == pytest.approx(0.00916, rel=0.05)
 
 
 def test_ill_conditioned_contact_is_told_once():
