@@ -9,9 +9,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from .. import drawings
 from ..cases import CASES
 from ..claims import Figure
-from ..drawings import DRAWINGS
 from ..work_precision import table as work
 from .wording import Grid, asked, count, number, properties, title
 
@@ -99,7 +99,9 @@ def _case(case: str, claims: Sequence[_Row], figures: str, runs: _Row) -> str:
 
 
 def _drawing(case: str) -> str:
-    return DRAWINGS[case].svg(f"The set-up of {title(case)}")
+    """The picture of a case, with a title for those who cannot see it."""
+    svg = resources.files(drawings).joinpath(f"{case}.svg").read_text(encoding="utf-8")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="The set-up of {_text(title(case))}" ', 1)
 
 
 def _figures(drawn: Sequence[Drawn], folder: Path) -> str:
