@@ -77,6 +77,8 @@ class Setup:
     record: SparseRows | None = None  #: The recorded displacements; none by default.
     critical: float | None = None  #: Critical step of central differences [s]; None: the system knows it.
     beside: Any = None  #: What measurements of the case need besides.
+    u0: Any = 0.0  #: State at the start, as :meth:`.Integrator.start` takes it.
+    v0: Any = 0.0
 
     @property
     def body(self) -> Any:
@@ -144,8 +146,8 @@ class Case:
         raise NotImplementedError
 
     def start(self, integrator: Integrator, setup: Any, p: Values) -> None:
-        """Start the scheme; here at rest. Collective."""
-        integrator.start(0.0, 0.0)
+        """Start the scheme with the state of the set-up. Collective."""
+        integrator.start(setup.u0, setup.v0)
 
     def log(self, integrator: Integrator, setup: Any, p: Values) -> RunLog:
         """The log of every step. Collective."""

@@ -167,11 +167,8 @@ class Ball(Case):
         load, length = [-p["m"] * p["gravity"]], exact(p).top or 1.0
         ball = PointMasses(p["m"], load=load, labels=["z"], length=length)
         ground = DofBound(ball, 0, lower=0.0, **contact_law(p))
-        return Setup(system=ball, contact=ground, record=ball.rows())
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at the height z0."""
-        integrator.start(p["z0"], p["v0"])
+        state = {"u0": p["z0"], "v0": p["v0"]}
+        return Setup(system=ball, contact=ground, record=ball.rows(), **state)
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> BallLog:
         """The log with the flights."""

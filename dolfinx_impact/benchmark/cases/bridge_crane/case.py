@@ -85,7 +85,6 @@ class CraneSetup(Setup):
     shaking: Signal  #: The acceleration of the ground [m/s2].
     frame: Frame  #: The whole crane.
     reactions: NDArray  #: Forces of the wheels in equilibrium with tied wheels, shape (4,) [N].
-    u0: NDArray  #: Displacements at the start, shape (size,) [m].
 
 
 def rest_verdicts(results: Results, p: Values, equal: float, tolerance: float) -> Verdicts:
@@ -153,10 +152,6 @@ class CraneCase(Case):
     def dofs(self, setup: CraneSetup) -> int:
         """Free dofs of the whole crane."""
         return int(np.count_nonzero(~setup.frame.constrained))
-
-    def start(self, integrator: Integrator, setup: CraneSetup, p: Values) -> None:
-        """Start at rest. Collective."""
-        integrator.start(setup.u0, 0.0)
 
     def log(self, integrator: Integrator, setup: CraneSetup, p: Values) -> EventLog:
         """The log with the flights of the wheels. Collective."""

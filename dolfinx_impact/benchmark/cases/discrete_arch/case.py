@@ -168,11 +168,7 @@ class Arch(Case):
         chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
         floor = DofBound(chain, list(map(int, chain.heights)), lower=-p["floor"], **contact_law(p))
         floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
-        return Setup(system=chain, contact=floor, record=chain.rows())
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at rest, unloaded."""
-        integrator.start(setup.system.rest, 0.0)
+        return Setup(system=chain, contact=floor, record=chain.rows(), u0=chain.rest)
 
     def make(self, scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         """The case for one scheme, started; with ``stop_ratio`` it runs once for the end."""

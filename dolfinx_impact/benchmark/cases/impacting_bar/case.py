@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .... import LinearElastic, Plane, RigidContact, Solid, mesh, parallel
 from ....exact import ImpactingBar
-from ....integrators import CentralDifferences, Integrator, Option, Scheme, find_scheme
+from ....integrators import CentralDifferences, Option, Scheme, find_scheme
 from ....integrators.options import check
 from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
@@ -199,13 +199,9 @@ class Bar(BarCase):
         # On a line the critical step is known exactly: (L / N) / c.
         transit = p["length"] / p["elements"] / solution.wave_speed
         critical = transit if p["dimension"] == 1 else None
-        return Setup(system=bar, contact=wall, record=wall.approach(), critical=critical)
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start towards the wall. Collective."""
-        v0 = np.zeros(setup.body.size)
+        v0 = np.zeros(bar.size)
         v0[:: p["dimension"]] = -p["v0"]
-        integrator.start(0.0, v0)
+        return Setup(system=bar, contact=wall, record=wall.approach(), critical=critical, v0=v0)
 
     def measure(self, run: Ended) -> Results:
         """Contact, impulse and rebound. Collective."""

@@ -127,7 +127,8 @@ class MetalWave(materials.MetalCase):
         fixed = {"axis": (0,), **({"side": (0,)} if p["state"] == "strain" else {})}
         walls = {**p, "wall": "contact", "locking": "default"}
         bar = materials.metal(mesh.named(plain, **parts), walls, fixed, hypothesis="axisymmetric")
-        return Setup(system=bar, contact=common.floor(bar, "face", p), record=bar.rows(axis_nodes(bar)))
+        floor, v0 = common.floor(bar, "face", p), common.towards(bar, p)
+        return Setup(system=bar, contact=floor, record=bar.rows(axis_nodes(bar)), v0=v0)
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """Most of the time that the precursor takes along the bar [s]."""

@@ -135,20 +135,15 @@ class RubberBlock(common.SolidCase):
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Body, plane and, for the measurements, pressures. Collective."""
         body = make_body(p)
-        plane = common.floor(body, "surface", p) if p["shape"] == "ball" else None
-        record = body.rows(body.nodes("side")) if plane is None else plane.approach()
-        return Setup(system=body, contact=plane, record=record, beside=Pressures(body, bulk(p)))
+        pressures = Pressures(body, bulk(p))
+        if p["shape"] == "block":
+            return Setup(system=body, record=body.rows(body.nodes("side")), beside=pressures)
+        plane, v0 = common.floor(body, "surface", p), common.towards(body, p)
+        return Setup(system=body, contact=plane, record=plane.approach(), beside=pressures, v0=v0)
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """Some transits of a shear wave, or a little more than Hertz's duration [s]."""
         return 1.2 * hertz(p).duration if p["shape"] == "ball" else TRANSITS * transit(p)
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at rest, or towards the plane. Collective."""
-        if p["shape"] == "ball":
-            super().start(integrator, setup, p)
-        else:
-            integrator.start(0.0, 0.0)
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> RunLog:
         """The log, of the ball with the pressures. Collective."""

@@ -128,7 +128,8 @@ class TaylorBar(materials.MetalCase):
         """Bar and wall; side and face are recorded. Collective."""
         bar = make_bar(p)
         wall = common.floor(bar, "face", p) if p["wall"] == "contact" else None
-        return Setup(system=bar, contact=wall, record=bar.rows(outside(bar)))
+        record, v0 = bar.rows(outside(bar)), common.towards(bar, p)
+        return Setup(system=bar, contact=wall, record=record, v0=v0)
 
     def measure(self, run: Ended) -> Results:
         """Shape and energies of the bar. Collective."""

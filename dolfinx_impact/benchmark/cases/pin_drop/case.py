@@ -157,15 +157,15 @@ class PinDrop(Case):
         """Pin and beam, or both as one body, and the floor. Collective."""
         parts = bodies(p, scheme.divided)
         system = parts if scheme.divided else parts[0]
-        return Setup(system=system, contact=floor(parts[0], p))
+
+        def down(x: NDArray) -> NDArray:
+            return np.outer([0.0, 0.0, -p["v0"]], np.ones(x.shape[1]))
+
+        return Setup(system=system, contact=floor(parts[0], p), v0=down)
 
     def record(self, integrator: Integrator, setup: Setup, p: Values) -> SparseRows:
         """Displacements of the beam. Collective."""
         return rows(integrator, p)
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start towards the floor. Collective."""
-        integrator.start(0.0, lambda x: np.outer([0.0, 0.0, -p["v0"]], np.ones(x.shape[1])))
 
     def measure(self, run: Ended) -> Results:
         """Contact and interface, and the undivided body. Collective."""

@@ -162,7 +162,8 @@ class Spring(Case):
         shape = Sphere((0.0, 0.0), p["radius"], inside=True)
         wall = ObstacleContact(spring, [[0, 1]], shape, **contact_law(p))
         critical = 2.0 * math.sqrt(p["m"] / p["k"])
-        return Setup(system=spring, contact=wall, record=spring.rows(), critical=critical)
+        u0, v0 = [p["x0"], p["y0"]], [p["vx0"], p["vy0"]]
+        return Setup(system=spring, contact=wall, record=spring.rows(), critical=critical, u0=u0, v0=v0)
 
     def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
         """The scheme; a ValueError for a step above the critical one, which it does not know itself."""
@@ -175,10 +176,6 @@ class Spring(Case):
                 )
             integrator.beyond_limit = True
         return integrator
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at (x0, y0)."""
-        integrator.start([p["x0"], p["y0"]], [p["vx0"], p["vy0"]])
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> SpinLog:
         """The log with the angular momentum."""

@@ -176,17 +176,14 @@ class Signorini(Case):
         bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"]), gravity=[-p["g0"]])
         ground = RigidContact(bar, "contact", Plane([0.0], [1.0]), **contact_law(p))
         record, transit = bar.rows(bar.nodes("contact")), p["length"] / p["elements"] / exact(p).wave_speed
-        return Setup(system=bar, contact=ground, record=record, critical=transit)
+        state = {"u0": p["h0"], "v0": -p["v0"]}
+        return Setup(system=bar, contact=ground, record=record, critical=transit, **state)
 
     def time_step(self, p: Values, scheme: Scheme, setup: Setup) -> float:
         """As for all cases, or the usual step of explicit or implicit schemes [s]."""
         if p["h"] is None and p["courant"] is None:
             return EXPLICIT_STEP if scheme.explicit else IMPLICIT_STEP
         return super().time_step(p, scheme, setup)
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at the height h0."""
-        integrator.start(p["h0"], -p["v0"])
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> SignoriniLog:
         """The log beside the exact solution."""

@@ -186,17 +186,14 @@ class SolidCraneCase(Case):
         crane = SolidCrane(p)
         parts = crane.bodies(scheme.divided)
         system, rows = parts if scheme.divided else parts[0], model.wheel_rows(parts[0], p)
-        return Setup(system=system, contact=crane.wheels(parts[0]), record=rows, beside=crane)
+        wheels = crane.wheels(parts[0])
+        return Setup(system=system, contact=wheels, record=rows, beside=crane, u0=crane.start)
 
     def dofs(self, setup: Setup) -> int:
         """Free dofs of the whole crane. Collective."""
         parts = setup.system if isinstance(setup.system, tuple) else (setup.system,)
         free = np.any([body.active & ~body.constrained for body in parts], axis=0)
         return int(parallel.total(setup.body.comm, np.count_nonzero(free)))
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at rest. Collective."""
-        integrator.start(setup.beside.start, 0.0)
 
     def log(self, integrator: Integrator, setup: Any, p: Values) -> WheelLog:
         """The log with the flights of the wheels. Collective."""

@@ -85,6 +85,11 @@ def impact_numbers(run: Ended) -> Results:
     return {**run.log.numbers(), "rebound_velocity": velocity, "energy_lost": lost}
 
 
+def towards(body: Solid, p: Values) -> NDArray:
+    """The velocity v0 of all nodes against the last direction, shape (size,) [m/s]."""
+    return np.tile(-p["v0"] * np.eye(body.block)[-1], body.size // body.block)
+
+
 class SolidCase(Case):
     """A case of one solid, or of several that are one body."""
 
@@ -93,12 +98,6 @@ class SolidCase(Case):
     def balance_limit(self, run: Ended) -> float:
         """Round-off, of linear systems where the mass is not lumped."""
         return 1e-12 if run.integrator.mass == "lumped" else 1e-11
-
-    def start(self, integrator: Integrator, setup: Any, p: Values) -> None:
-        """Start against the last direction with the speed v0, or at rest in a case without it. Collective."""
-        body = setup.body
-        down = -p.get("v0", 0.0) * np.eye(body.block)[-1]
-        integrator.start(0.0, np.tile(down, body.size // body.block))
 
 
 class Collision(SolidCase):
@@ -115,18 +114,14 @@ class Collision(SolidCase):
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Both parts and their contact. Collective."""
         body = self.make_body(p)
-        return Setup(system=body, contact=SurfaceContact(body, *self.surfaces, **contact_law(p)))
+        contact = SurfaceContact(body, *self.surfaces, **contact_law(p))
+        first, second = (body.rigid_velocity(v, cells=name) for name, v in self.velocities(body, p).items())
+        return Setup(system=body, contact=contact, v0=first + second)
 
     def velocities(self, body: Solid, p: Values) -> dict[str, ArrayLike]:
         """Of the parts at the start [m/s]; by default v0 towards each other along the last direction."""
         up = p["v0"] * np.eye(body.block)[-1]
         return {"lower": up, "upper": -up}
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start with the velocities of the parts. Collective."""
-        body: Any = setup.body
-        first, second = (body.rigid_velocity(v, cells=name) for name, v in self.velocities(body, p).items())
-        integrator.start(0.0, first + second)
 
 
 def mean_velocity(s: Integrator, part: str) -> NDArray:

@@ -46,7 +46,7 @@ class CubeDrop(common.SolidCase):
         if not p["v0"] > least:
             raise ValueError(f"v0 must be above gap_tolerance / h = {least:g} m/s, but is {p['v0']}")
         plane = common.contact(cube, "bottom", Plane(-p["v0"] * h * up, up), p)
-        return Setup(system=cube, contact=plane, record=plane.approach())
+        return Setup(system=cube, contact=plane, record=plane.approach(), v0=common.towards(cube, p))
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """Some transits of a wave [s]."""

@@ -149,17 +149,13 @@ class FreeFlight(common.SolidCase):
         corner = np.array([parallel.largest(body.comm, body.x[:, i]) for i in range(3)])
         off = [np.abs(body.x[: body.owned // body.block] - end).max(axis=1) for end in (-corner, corner)]
         corners = np.flatnonzero(np.minimum(*off) < 1e-9 * body.length)
-        return Setup(system=body, record=body.rows(corners))
+        spin = p["spin"] if p["dimension"] == 2 else p["spin"] * AXIS
+        v0 = body.rigid_velocity(p["v0"] * np.array(FLIGHT[p["dimension"]]), spin)
+        return Setup(system=body, record=body.rows(corners), v0=v0)
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """So many steps [s]."""
         return STEPS[scheme.explicit] * p["h"]
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start in rigid motion. Collective."""
-        flight = p["v0"] * np.array(FLIGHT[p["dimension"]])
-        spin = p["spin"] if p["dimension"] == 2 else p["spin"] * AXIS
-        integrator.start(0.0, setup.body.rigid_velocity(flight, spin))
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> FlightLog:
         """The log with momenta and mean energies. Collective."""

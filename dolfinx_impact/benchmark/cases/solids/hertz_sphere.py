@@ -138,7 +138,8 @@ class HertzSphere(common.SolidCase):
         """Sphere and plane. Collective."""
         sphere = make_sphere(p)
         plane = common.floor(sphere, "contact", p)
-        return Setup(system=sphere, contact=plane, record=plane.approach())
+        v0 = common.towards(sphere, p)
+        return Setup(system=sphere, contact=plane, record=plane.approach(), v0=v0)
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """A little more than Hertz's duration [s]."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .... import Plane, Result, mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
 from . import common
 from .common import FINITE, NOT_NEGATIVE, POSITIVE
@@ -104,12 +104,8 @@ class ObliqueBar(common.SolidCase):
         bar = common.elastic(named, p)
         wall = common.contact(bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), p)
         order = coordinate_order(before, p["length"])
-        return Turned(system=bar, contact=wall, record=bar.rows(), R=R, order=order)
-
-    def start(self, integrator: Integrator, setup: Turned, p: Values) -> None:
-        """Start aslant. Collective."""
-        velocity = setup.R @ np.array([-p["v0"], p["v_along"], 0.0])
-        integrator.start(0.0, np.tile(velocity, setup.body.size // 3))
+        v0 = np.tile(R @ np.array([-p["v0"], p["v_along"], 0.0]), bar.size // 3)
+        return Turned(system=bar, contact=wall, record=bar.rows(), R=R, order=order, v0=v0)
 
     def measure(self, run: Ended) -> Results:
         """Differences to the bar that is not turned. Collective."""

@@ -171,11 +171,8 @@ class RigidBodyCase(Case):
         body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
         contact = RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), **contact_law(p))
         flight = Approach(body, contact, p, 0.0 if scheme.explicit else p.get("forecast", 0.0))
-        return Setup(system=body, contact=contact, record=body.rows(), beside=flight)
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start on the flight."""
-        integrator.start(setup.beside.start, setup.beside.velocity)
+        state = {"u0": flight.start, "v0": flight.velocity}
+        return Setup(system=body, contact=contact, record=body.rows(), beside=flight, **state)
 
     def measure(self, run: Ended) -> Results:
         """The impact and its closed form."""

@@ -171,15 +171,12 @@ class WaveBlock(common.SolidCase):
         """The block; the nodes of an edge are recorded. Collective."""
         block = make_block(p)
         edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
-        return Setup(system=block, record=block.rows(np.flatnonzero(edge)))
+        u0 = p["amplitude"] * wave_field(block, p)
+        return Setup(system=block, record=block.rows(np.flatnonzero(edge)), u0=u0)
 
     def time_step(self, p: Values, scheme: Scheme, setup: Setup) -> float:
         """``h``, or the largest step that ends at ``t_end`` [s]; ``courant`` is of central differences."""
         return p["h"] or whole_step(p["t_end"], p["courant"] * setup.body.critical_time_step())
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at the largest displacement. Collective."""
-        integrator.start(p["amplitude"] * wave_field(setup.body, p), 0.0)
 
     def measure(self, run: Ended) -> Results:
         """Errors after the run, and the orders of a stable scheme. Collective."""

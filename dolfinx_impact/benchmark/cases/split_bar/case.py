@@ -181,7 +181,7 @@ class SplitBar(Case):
         wall = None if loaded else RigidContact(first, "tip", plane, **contact_law(p))
         transit = p["length"] / p["elements"] / impacting_bar.exact(p).wave_speed
         system = (first, bar(cells="implicit")) if scheme.divided else first
-        return Setup(system=system, contact=wall, critical=transit)
+        return Setup(system=system, contact=wall, critical=transit, v0=-p["v0"])
 
     def record(self, integrator: Integrator, setup: Setup, p: Values) -> SparseRows:
         """Tip and both copies of the interface, towards the wall or along the pulse. Collective."""
@@ -194,10 +194,6 @@ class SplitBar(Case):
         sign = 1.0 if p["load"] == "pulse" else -1.0
         dofs, weights = (np.concatenate([getattr(x, name) for x in parts]) for name in ("dofs", "weights"))
         return SparseRows(dofs, sign * weights, which[:, None], [LABELS[i] for i in which])
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start towards the wall. Collective."""
-        integrator.start(0.0, -p["v0"])
 
     def measure(self, run: Ended) -> Results:
         """The numbers of a bar and of the interface; None for what it does not have. Collective."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from .... import LinearElastic, NodePairs, Solid, mesh, parallel
 from ....exact import ImpactingBar
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ....integrators.options import check
 from ...case import COMMON, EXPLICIT, Ended, Results, Setup, Values, Verdict, contact_law
 from ..impacting_bar import case as impacting_bar
@@ -61,14 +61,11 @@ class TwoBars(impacting_bar.BarCase):
         bars = Solid(named, density=p["rho"], law=LinearElastic(p["E"], 0.0), cross_section=p["area"])
         tips = NodePairs(bars, "left tip", "right tip", [1.0], gap0=p["gap"], **contact_law(p))
         critical = p["length"] / p["elements"] / exact(p).wave_speed
-        return Setup(system=bars, contact=tips, record=tips.approach(), critical=critical)
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start towards each other. Collective."""
         # By name: with no gap both tips lie at x = 0.
         sides = (("left bar", 1.0), ("right bar", -1.0))
-        left, right = (setup.body.rigid_velocity([v], cells=side) for side, v in sides)
-        integrator.start(0.0, p["v0"] * (left + right))
+        left, right = (bars.rigid_velocity([v], cells=side) for side, v in sides)
+        towards = p["v0"] * (left + right)
+        return Setup(system=bars, contact=tips, record=tips.approach(), critical=critical, v0=towards)
 
     def measure(self, run: Ended) -> Results:
         """The numbers of a run, momentum and impulse those of one bar. Collective."""

@@ -141,11 +141,8 @@ class Oscillator(Case):
         oscillator = PointMasses(1.0, stiffness=spring, damping=force, labels=["x"], length=p["X0"])
         place = wall_position(p)
         wall = None if place is None else DofBound(oscillator, 0, lower=place, **contact_law(p))
-        return Setup(system=oscillator, contact=wall, record=oscillator.rows())
-
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start at x0 with v0."""
-        integrator.start(p["x0"], p["v0"])
+        state = {"u0": p["x0"], "v0": p["v0"]}
+        return Setup(system=oscillator, contact=wall, record=oscillator.rows(), **state)
 
     def measure(self, run: Ended) -> Results:
         """Cycles, their period and amplitude."""
