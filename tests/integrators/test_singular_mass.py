@@ -11,7 +11,8 @@ from support import restarts
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
-from dolfinx_impact.benchmark.cases.discrete_arch.chain import Chain
+from dolfinx_impact.benchmark.case import defaults
+from dolfinx_impact.benchmark.cases.discrete_arch import case as arch
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere
 
 COMM = MPI.COMM_WORLD
@@ -295,7 +296,7 @@ def test_without_contact_it_is_cd_lagrange():
 
 
 def test_a_chain_hands_its_masses_along():
-    chain = Chain(bars=7, load=1e-3, damping=0.01)
+    chain = arch.Chain({**defaults(arch.PARAMETERS), "damping": 0.01}, bars=7)
     height = chain.rest[9] - 1e-4
     s = di.CDLagrangeSingular(chain, 0.2, di.DofBound(chain, 9, lower=height))
     assert s.system.mass[[7, 9, 11]] == pytest.approx([1.5, 0.0, 1.5])

@@ -164,8 +164,7 @@ class Arch(Case):
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Arch and floor; a ValueError where they are no such."""
-        names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
-        chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
+        chain = Chain(p)
         floor = DofBound(chain, list(map(int, chain.heights)), lower=-p["floor"], **contact_law(p))
         floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
         return Setup(system=chain, contact=floor, record=chain.rows(), u0=chain.rest)

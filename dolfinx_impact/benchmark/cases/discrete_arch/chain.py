@@ -22,7 +22,9 @@ from mpi4py import MPI
 from .... import PointMasses, mesh
 from ...._types import FloatArray, Int64Array, IntArray
 from ....algebra import kernels
+from ...case import Values
 
+Tangent = Callable[[FloatArray], FloatArray]
 #: Time for which a rank waits for another one that compiles the same form [s].
 _JIT = {"timeout": 120}
 
@@ -85,46 +87,20 @@ def load_factor(t: float, ramp: float, release: float) -> float:
     return t / ramp if t < ramp else 1.0
 
 
-class ChainForms:
-    """Energy of the chain in UFL with its force and tangent.
+def _tangent(space: fem.FunctionSpace, order: IntArray, k: float, kappa: float) -> Tangent:
+    """The derivative of the internal force from the UFL form, nodes in the ``order`` of the chain."""
+    x, dofs = fem.Function(space), (2 * order[:, None] + np.arange(2)).ravel().astype(np.int32)
+    energy = _energy(x, *(fem.Constant(space.mesh, value) for value in (k, kappa)))
+    form = fem.form(ufl.derivative(ufl.derivative(energy, x), x), jit_options=_JIT)
+    matrix = fem.create_matrix(form)
 
-    Args:
-        space: Vector Lagrange space of degree 1 on a line mesh in the plane, replicated.
-        order: Number of each node in the space, in the order of the chain.
-        k: Stiffness of a bar [N/m].
-        kappa: Stiffness of a torsion spring [N m].
-    """
+    def tangent(positions: FloatArray) -> FloatArray:
+        x.x.array[dofs] = positions
+        matrix.data[:] = 0.0
+        dense: FloatArray = fem.assemble_matrix(matrix, form).to_dense()
+        return dense[np.ix_(dofs, dofs)]
 
-    def __init__(self, space: fem.FunctionSpace, order: IntArray, k: float, kappa: float) -> None:
-        domain = space.mesh
-        self._dofs = (2 * order[:, None] + np.arange(2)).ravel().astype(np.int32)
-        self._x = fem.Function(space)
-        energy = _energy(self._x, fem.Constant(domain, float(k)), fem.Constant(domain, float(kappa)))
-        force = ufl.derivative(energy, self._x)
-        self._energy, self._force, self._tangent = (
-            fem.form(f, jit_options=_JIT) for f in (energy, force, ufl.derivative(force, self._x))
-        )
-        self._vector, self._matrix = fem.assemble_vector(self._force), fem.create_matrix(self._tangent)
-
-    def energy(self, x: FloatArray) -> float:
-        """Stored energy [J] at the positions ``x``, shape (2 n,) in the order of the chain [m]."""
-        self._x.x.array[self._dofs] = x
-        return float(np.real(fem.assemble_scalar(self._energy)))
-
-    def force(self, x: FloatArray) -> FloatArray:
-        """Internal force, shape (2 n,) [N]."""
-        self._x.x.array[self._dofs] = x
-        self._vector.array[:] = 0.0
-        fem.assemble_vector(self._vector.array, self._force)
-        force: FloatArray = self._vector.array[self._dofs]
-        return force
-
-    def tangent(self, x: FloatArray) -> FloatArray:
-        """Derivative of the internal force, shape (2 n, 2 n) [N/m]."""
-        self._x.x.array[self._dofs] = x
-        self._matrix.data[:] = 0.0
-        tangent: FloatArray = fem.assemble_matrix(self._matrix, self._tangent).to_dense()
-        return tangent[np.ix_(self._dofs, self._dofs)]
+    return tangent
 
 
 def _energy(x: fem.Function, k: fem.Constant, kappa: fem.Constant) -> Any:
@@ -150,72 +126,39 @@ class Chain(PointMasses):
     supports are at y = 0. The chain is replicated on every rank.
 
     Args:
-        radius: Radius R of the arc [m].
-        opening: Total angle of the arc [rad], below 2 pi.
-        bars: Number of bars, odd (there are two middle nodes), at least 3.
-        k: Stiffness of a bar [N/m].
-        kappa: Stiffness of a torsion spring [N m], may be 0.
-        mass: Mass of every node [kg].
-        load: Force downwards on each of the two middle nodes [N].
-        ramp: Time over which the load grows linearly [s].
-        release: Time at which the load is removed instantaneously [s].
-        damping: mu of the damping force ``mu M v`` [1/s].
+        p: Parameters of the case; R, k and m are in their intervals.
+        bars: Number of bars, odd: there are two middle nodes.
 
     Attributes:
         rest: Positions of the unloaded arch, shape (2 (bars + 1),) [m].
         middle: Numbers of the two middle nodes.
-        forms: Energy, force and tangent from the UFL definition.
+        tangent: From positions to the derivative of the internal force, shape (size, size) [N/m].
 
     Raises:
         ValueError: A parameter out of range.
         ImportError: When gmsh is not installed.
     """
 
-    def __init__(
-        self,
-        *,
-        radius: float = 1.0,
-        opening: float = math.pi / 4,
-        bars: int = 11,
-        k: float = 1.0,
-        kappa: float = 1e-4,
-        mass: float = 1.0,
-        load: float = 0.0,
-        ramp: float = 100.0,
-        release: float = 400.0,
-        damping: float = 0.0,
-    ) -> None:
-        _check_shape(radius, opening, bars)
-        _check(True, k=k, mass=mass)
-        _check(False, kappa=kappa, ramp=ramp, release=release, damping=damping)
-        if not math.isfinite(load):
-            raise ValueError(f"load must be a finite number, but is {load}")
-        space, nodes, held = _arc(float(radius), float(opening), int(bars))
-        self.k, self.kappa, self.mu = float(k), float(kappa), float(damping)
-        self.load, self.ramp, self.release = float(load), float(ramp), float(release)
-        self.forms = ChainForms(space, nodes, k, kappa)
+    def __init__(self, p: Values, bars: int = 11) -> None:
+        _check(p)
+        space, nodes, held = _arc(float(p["R"]), float(p["opening"]), bars)
+        self.k, self.kappa, self.mu = float(p["k"]), float(p["kappa"]), float(p["damping"])
+        self.tangent = _tangent(space, nodes, self.k, self.kappa)
         self.rest: FloatArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
         self.middle = (bars // 2, bars // 2 + 1)
-        self._lengths, self._angles = _lengths_and_angles(self.rest)
+        self._shape = _lengths_and_angles(self.rest)
         super().__init__(
-            np.full(self.rest.size, float(mass)),
-            self._pull() if load else None,
-            internal=self._resist(),
-            energy=self._stored(),
-            damping=self._drag(float(mass)) if damping else None,
+            np.full(self.rest.size, float(p["m"])),
+            **self._forces(p),
             fixed=[2 * node + i for node in held for i in (0, 1)],
             labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"],
-            length=radius,
+            length=p["R"],
         )
 
     @property
     def heights(self) -> Int64Array:
         """Dofs of the heights y of the internal nodes 1, 2, ..., shape (bars - 1,)."""
         return np.arange(3, self.size - 2, 2)
-
-    def energy(self, x: FloatArray) -> float:
-        """Stored energy at the positions ``x`` [J], from :func:`chain_energy`."""
-        return self.stored_energy(x)
 
     def internal_force(self, x: FloatArray) -> FloatArray:
         """Internal force at the positions ``x``, shape (size,) [N], from :func:`chain_force`."""
@@ -226,7 +169,7 @@ class Chain(PointMasses):
 
     def tangents(self, t: float, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``-dF/du`` [N/m] from the UFL form and ``-dF/dv = mu M`` [N s/m]."""
-        return self.forms.tangent(u), np.diag(self.mu * self.mass)
+        return self.tangent(u), np.diag(self.mu * self.mass)
 
     def neighbours(self) -> IntArray:
         """Pairs of dofs that may take each other's mass: equal directions of the ends of each bar."""
@@ -244,45 +187,33 @@ class Chain(PointMasses):
         ``(omega h)^2 + 2 mu h < 4`` for the highest frequency omega.
         """
         root, mu = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass), self.mu * damped
-        square = float(np.linalg.eigvalsh(self.forms.tangent(self.rest) * np.outer(root, root))[-1])
+        square = float(np.linalg.eigvalsh(self.tangent(self.rest) * np.outer(root, root))[-1])
         return (math.sqrt(mu**2 + 4 * square) - mu) / square
 
-    # -- forces for compiled loops
-
-    def _pull(self) -> Callable[..., None]:
-        load, ramp, release = self.load, self.ramp, self.release
+    def _forces(self, p: Values) -> dict[str, Any]:
+        """The forces of a :class:`.PointMasses` and its energy, for compiled loops."""
+        k, kappa, (lengths, angles), drag = self.k, self.kappa, self._shape, self.mu * float(p["m"])
+        load, ramp, release = (float(p[name]) for name in ("load", "ramp", "release"))
         left, right = (2 * node + 1 for node in self.middle)
 
-        def pull(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        def force(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
             out[:] = 0.0
             out[left] = out[right] = -load * load_factor(t, ramp, release)
 
-        return kernels.jit(pull, load_factor)
-
-    def _resist(self) -> Callable[..., None]:
-        k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
-
-        def resist(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        def internal(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
             chain_force(u, k, kappa, lengths, angles, out)
 
-        return kernels.jit(resist, chain_force)
-
-    def _stored(self) -> Callable[[FloatArray], float]:
-        k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
-
-        def stored(u: FloatArray) -> float:
+        def energy(u: FloatArray) -> float:
             return chain_energy(u, k, kappa, lengths, angles)
 
-        return kernels.jit(stored, chain_energy)
-
-    def _drag(self, mass: float) -> Callable[..., None]:
-        strength = self.mu * mass
-
-        def drag(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        def damping(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
             for i in range(v.size):
-                out[i] = strength * v[i]
+                out[i] = drag * v[i]
 
-        return kernels.jit(drag)
+        stored: dict[str, Any] = {"internal": kernels.jit(internal, chain_force)}
+        stored["energy"] = kernels.jit(energy, chain_energy)
+        others = {"force": kernels.jit(force, load_factor)} if load else {}
+        return stored | others | ({"damping": kernels.jit(damping)} if drag else {})
 
 
 def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, IntArray, list[int]]:
@@ -305,16 +236,11 @@ def _lengths_and_angles(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.hypot(*bars.T), turn
 
 
-def _check_shape(radius: float, opening: float, bars: int) -> None:
-    _check(True, radius=radius)
-    if not 0 < opening < 2 * math.pi:
-        raise ValueError(f"opening must lie between 0 and 2 pi, but is {opening}")
-    if bars != int(bars) or bars < 3 or bars % 2 == 0:
-        raise ValueError(f"bars must be an odd number of at least 3, but is {bars}")
-
-
-def _check(positive: bool, **numbers: float) -> None:
-    for name, value in numbers.items():
-        if not (math.isfinite(value) and (value > 0 if positive else value >= 0)):
-            kind = "positive" if positive else "at least 0"
-            raise ValueError(f"{name} must be {kind}, but is {value}")
+def _check(p: Values) -> None:
+    if not 0 < p["opening"] < 2 * math.pi:
+        raise ValueError(f"opening must lie between 0 and 2 pi, but is {p['opening']}")
+    for name in ("kappa", "ramp", "release", "damping"):
+        if not (math.isfinite(p[name]) and p[name] >= 0):
+            raise ValueError(f"{name} must be at least 0, but is {p[name]}")
+    if not math.isfinite(p["load"]):
+        raise ValueError(f"load must be a finite number, but is {p['load']}")

@@ -59,7 +59,7 @@ def static_equilibrium(
     for _ in range(_MAX_ITERATIONS):
         force = chain.internal_force(x)
         free, worst = _unbalanced(chain, x, force, lower)
-        step, minimum = _descent(chain.forms.tangent(x)[np.ix_(free, free)], force[free], worst <= accepted)
+        step, minimum = _descent(chain.tangent(x)[np.ix_(free, free)], force[free], worst <= accepted)
         if minimum and worst <= accepted and worst > last / 2:
             pressing = ~free & ~chain.constrained
             forces = np.where(pressing, force, 0.0)[chain.heights]
@@ -67,9 +67,8 @@ def static_equilibrium(
         full = np.zeros(chain.size)
         full[free] = step * min(1.0, length / 2 / max(np.max(np.abs(step), initial=0.0), 1e-300))
         x, last = _line_search(chain, x, full, lower, worst, length), worst
-    raise NotConverged(
-        f"no static equilibrium in {_MAX_ITERATIONS} steps: a force of {worst:.3g} N is unbalanced"
-    )
+    left = f"a force of {worst:.3g} N is unbalanced"
+    raise NotConverged(f"no static equilibrium in {_MAX_ITERATIONS} steps: {left}")
 
 
 def _finite(name: str, values: ArrayLike, size: int) -> FloatArray:
@@ -102,11 +101,11 @@ def _line_search(
     chain: Chain, x: FloatArray, step: FloatArray, lower: FloatArray, worst: float, length: float
 ) -> FloatArray:
     """Backtracking on the step projected to the floor until energy or unbalanced force decrease."""
-    energy, force = chain.energy(x), chain.internal_force(x)
+    energy, force = chain.stored_energy(x), chain.internal_force(x)
     rounding = 1e-14 * chain.k * length**2
     for halvings in range(40):
         trial = np.maximum(x + 0.5**halvings * step, lower)
-        change = chain.energy(trial) - energy
+        change = chain.stored_energy(trial) - energy
         if change < min(0.0, 1e-4 * float(force @ (trial - x))) - rounding:
             return trial
         if change <= rounding:
