@@ -113,7 +113,7 @@ class Collision(SolidCase):
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Both parts and their contact. Collective."""
-        body = self.make_body(p)
+        body: Any = self.make_body(p)
         contact = SurfaceContact(body, *self.surfaces, **contact_law(p))
         first, second = (body.rigid_velocity(v, cells=name) for name, v in self.velocities(body, p).items())
         return Setup(system=body, contact=contact, v0=first + second)
