@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..plot import style as style  # figures import it from here
+
 
 def panels(figure: Any, *shape: int, size: tuple[float, float] | None = None, **options: Any) -> Any:
     """Axes with a grid, options as of matplotlib's ``subplots``, in a figure of this size [in]."""

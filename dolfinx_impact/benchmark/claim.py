@@ -9,8 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .runs import FailedRun, NotChosen, Runs
-from .verdict import Verdict, listing
+# Claims and figures import what they need of runs and verdicts from here.
+from .runs import FailedRun as FailedRun
+from .runs import NotChosen
+from .runs import Run as Run
+from .runs import Runs as Runs
+from .verdict import Verdict as Verdict
+from .verdict import listing as listing
 
 DI_STASIO = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
 CSMA = "Di Stasio et al., CSMA (2019)"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import Integrator, parallel
 from ..algebra import kernels
-from ..integrators.step_buffer import Steps
+from ..integrators.step_buffer import Steps as Steps  # logs import it from here
 from ..output.observer import Observer, ObserverLike
 
 #: Attributes of a :class:`RunLog` that most cases report.

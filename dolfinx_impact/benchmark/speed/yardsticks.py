@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -83,30 +84,10 @@ def random_wave(body: Solid) -> Any:
     return 1e-3 * np.sin(body.x @ np.array([3.0, 2.0, 1.0])).repeat(body.block)
 
 
+#: The functions of ``rates.c``.
 _DECLARATIONS = """
 void triad(ptrdiff_t, double *, const double *, const double *);
 double multiply_add(ptrdiff_t, double);
-"""
-_SOURCE = """
-#include <stddef.h>
-typedef double batch __attribute__((vector_size(32)));
-
-void triad(ptrdiff_t n, double *a, const double *b, const double *c)
-{
-  for (ptrdiff_t i = 0; i < n; ++i) a[i] = b[i] + 0.5 * c[i];
-}
-
-double multiply_add(ptrdiff_t n, double x)
-{
-  batch sums[CHAINS], factor = x - (batch){0.0, 0.0, 0.0, 0.0};
-  for (int k = 0; k < CHAINS; ++k) sums[k] = factor * k;
-  for (ptrdiff_t i = 0; i < n; ++i)
-    for (int k = 0; k < CHAINS; ++k) sums[k] = sums[k] * factor + factor;
-  double sum = 0.0;
-  for (int k = 0; k < CHAINS; ++k)
-    for (int l = 0; l < 4; ++l) sum += sums[k][l];
-  return sum;
-}
 """
 _CHAINS = 12  #: Independent sums, enough for the latency of a multiplication with addition.
 _NUMBERS, _STEPS, _ROUNDS = 12_000_000, 4_000_000, 5
@@ -119,7 +100,8 @@ def rates() -> tuple[float, float]:
         Sums over all ranks, the best of a few rounds [byte/s, flop/s].
     """
     comm = MPI.COMM_WORLD
-    library = compiled(f"#define CHAINS {_CHAINS}\n{_SOURCE}", FLAGS, comm, _DECLARATIONS)
+    source = resources.files(__package__).joinpath("rates.c").read_text(encoding="utf-8")
+    library = compiled(f"#define CHAINS {_CHAINS}\n{source}", FLAGS, comm, _DECLARATIONS)
     arrays = [np.zeros(_NUMBERS) for _ in range(3)]
     places = [address(each) for each in arrays]
 

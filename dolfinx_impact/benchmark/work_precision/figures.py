@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from ...plot import style
-from ..claim import Figure
-from ..runs import Runs
+from ..claim import Figure, Runs
 from .measure import Study, front, measured, ranking
 from .studies import STUDIES
 

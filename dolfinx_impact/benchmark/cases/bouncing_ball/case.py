@@ -11,9 +11,8 @@ from .... import DofBound, PointMasses, Result
 from ....algebra import kernels
 from ....exact import BouncingBall
 from ....integrators import Integrator, Option, Scheme, find_scheme
-from ....integrators.step_buffer import Steps
 from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
-from ...run_log import RunLog
+from ...run_log import RunLog, Steps
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass", interval="(0, inf)"),

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import ACARY, CSMA, DI_STASIO, Measured, above, below, equal, row, table
-from ...runs import FailedRun, Run, Runs
+from ...claim import ACARY, CSMA, DI_STASIO, FailedRun, Measured, Run, Runs, above, below, equal, row, table
 from . import case as bouncing_ball
 from . import measures as m
 from .measures import CASE, CD, EPS, GRAVITY, HEIGHTS, LAW, LOSSY, MJ, PAOLI, PLASTIC, STEP, VELOCITY_LEVEL

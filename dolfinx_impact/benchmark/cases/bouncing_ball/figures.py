@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ....exact import BouncingBall
 from ....plot import style
-from ...claim import ACARY, DI_STASIO, Figure
-from ...runs import Run, Runs
+from ...claim import ACARY, DI_STASIO, Figure, Run, Runs
 from . import measures as m
 from .measures import CASE, HEIGHTS, MJ, SMOOTH_STEPS, STEP, STEPS, VELOCITY_LEVEL, exact
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....exact import BouncingBall
-from ...claim import Measured
+from ...claim import FailedRun, Measured, Run, Runs
 from ...convergence import at_times, norm35, order, scatter
-from ...runs import FailedRun, Run, Runs
 
 CASE = "bouncing-ball"
 CD, MJ = VELOCITY_LEVEL = "cd-lagrange", "moreau-jean"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import FEKAK, Claim, Measured, above, below, equal, table
-from ...runs import Run, Runs
-from ...verdict import Verdict, listing
+from ...claim import FEKAK, Claim, Measured, Run, Runs, Verdict, above, below, equal, listing, table
 from ..impacting_bar.measures import DISSIPATIVE
 from . import measures as m
 from . import model as crane

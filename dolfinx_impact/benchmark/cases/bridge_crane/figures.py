@@ -9,8 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ...axes import legend_below, panels
-from ...claim import FEKAK, Figure
-from ...runs import Run, Runs
+from ...claim import FEKAK, Figure, Run, Runs
 from . import measures as m
 from .measures import CASE, CD, HATI, PAPER_STEP, REPORT, WINDOW, Shaking
 

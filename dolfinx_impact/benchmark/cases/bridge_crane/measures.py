@@ -15,10 +15,9 @@ from scipy import signal
 
 from ....output.observer import Observer
 from ... import claim
-from ...claim import Row
+from ...claim import FailedRun, Row, Run, Runs
 from ...convergence import at_times, norm35
 from ...run_log import RunLog
-from ...runs import FailedRun, Run, Runs
 from . import case
 
 CASE = "bridge-crane"

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...claim import DI_STASIO, Measured, above, below, equal, row, table
+from ...claim import DI_STASIO, FailedRun, Measured, Runs, above, below, equal, row, table
 from ...convergence import effort, order, scatter
-from ...runs import FailedRun, Runs
 from . import case
 from . import measures as m
 from .figures import FIGURES

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ....plot import style
-from ...axes import legend_below, panels
-from ...claim import DI_STASIO, Figure
-from ...runs import Runs
+from ...axes import legend_below, panels, style
+from ...claim import DI_STASIO, Figure, Runs
 from .measures import CASE, CD, MJ, contact, heights, inertia
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import CSMA, DI_STASIO, Measured, Row, above, below, equal, row, table
+from ...claim import CSMA, DI_STASIO, Measured, Row, Run, Runs, above, below, equal, row, table
 from ...convergence import at_times, norm35
-from ...runs import Run, Runs
 from . import claims_combined
 from . import measures as m
 from .figures import FIGURES

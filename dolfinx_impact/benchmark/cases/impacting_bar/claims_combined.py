@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import ACARY, Measured, above, below, equal, row, table
-from ...runs import Run, Runs
+from ...claim import ACARY, Measured, Run, Runs, above, below, equal, row, table
 from . import measures as m
 from .measures import BAR, CASE, COMBINED, ENERGY, FORECASTS, MESHES, MJ, NEWMARK, PAOLI, PLACES
 

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....exact import ImpactingBar
-from ....plot import style
-from ...axes import panels
-from ...claim import ACARY, DI_STASIO, Figure
-from ...runs import Run, Runs
+from ...axes import panels, style
+from ...claim import ACARY, DI_STASIO, Figure, Run, Runs
 from .claims_combined import tau
 from .measures import BAR, BOTH, CASE, COMBINED, COURANT, FORECASTS, MJ, TRANSIT
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ...claim import Measured, above, below, equal, table
+from ...claim import Measured, Runs, above, below, equal, table
 from ...convergence import order
-from ...runs import Runs
 from ..solids import claims as solids
 from . import cook_membrane, plastic_wave, rubber_block, taylor_bar
 

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....algebra.operators import coordinate_order
-from ....plot import style
-from ...axes import legends, panels
-from ...claim import Figure
-from ...runs import Run, Runs
+from ...axes import legends, panels, style
+from ...claim import Figure, Run, Runs
 from . import claims as c
 from . import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pressure import Pressures

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from .... import ObstacleContact, PointMasses, Sphere
 from ....algebra import kernels
 from ....integrators import SCHEMES, Integrator, Option, Scheme
-from ....integrators.step_buffer import Steps
 from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
-from ...run_log import CONTACT, RunLog
+from ...run_log import CONTACT, RunLog, Steps
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass", interval="(0, inf)"),

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
+from ...claim import CSMA, DI_STASIO, FailedRun, Measured, Run, Runs, above, below, equal, row, table
 from ...convergence import effort, order
-from ...runs import FailedRun, Run, Runs
 from . import case
 from . import measures as m
 from .case import cross

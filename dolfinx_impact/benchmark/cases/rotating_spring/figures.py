@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....plot import style
-from ...axes import legend_below, panels
-from ...claim import DI_STASIO, Figure
-from ...runs import Runs
+from ...axes import legend_below, panels, style
+from ...claim import DI_STASIO, Figure, Runs
 from .measures import CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, RUBS, momentum, refined, rubbed
 
 _NAMES = {CD: "CD-Lagrange", MJ: "Moreau-Jean"}

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from .... import LinearElastic, Plane, RigidContact, Solid, mesh
 from ....exact import SignoriniBar
 from ....integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
-from ....integrators.step_buffer import Steps
 from ....simulation.recorder import added
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, contact_law
-from ...run_log import CONTACT, RunLog
+from ...run_log import CONTACT, RunLog, Steps
 
 #: Time step unless given, of implicit and of explicit schemes [s].
 IMPLICIT_STEP, EXPLICIT_STEP = 5e-3, 2.5e-3

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....integrators.doyen2011 import PAPER
-from ...claim import Measured, above, below, equal, row, table
+from ...claim import Measured, Runs, above, below, equal, listing, row, table
 from ...convergence import norm35, order
-from ...runs import Runs
-from ...verdict import listing
 from . import claims_exact, claims_newmark
 from . import measures as m
 from .case import EXPLICIT_STEP, IMPLICIT_STEP

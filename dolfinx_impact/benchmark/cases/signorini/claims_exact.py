@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....integrators.doyen2011 import PAPER
-from ...claim import Measured, above, below, equal, row, table
-from ...runs import FailedRun, Runs
+from ...claim import FailedRun, Measured, Runs, above, below, equal, row, table
 from . import measures as m
 from .measures import BAR, BOUNCES, CORRECTED, ENERGY, FORCE, HHT, IMPACT, LARGE, LOST, SPEED
 

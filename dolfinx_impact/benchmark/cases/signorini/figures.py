@@ -15,8 +15,7 @@ from ....integrators import find_scheme
 from ....integrators.doyen2011 import PAPER
 from ... import runner
 from ...axes import legend_below, panels
-from ...claim import Figure
-from ...runs import Runs
+from ...claim import Figure, Runs
 from .. import CASES
 from .case import exact
 from .measures import BAR, BOUNCES, BOUNCING, IMPACT, force

@@ -14,10 +14,8 @@ from .... import Contact, System
 from ....integrators.contact_laws import PositionLevel
 from ....integrators.theta_method import ThetaMethod
 from ... import runner
-from ...claim import Measured
+from ...claim import FailedRun, Measured, Run, Runs, listing
 from ...convergence import order
-from ...runs import FailedRun, Run, Runs
-from ...verdict import listing
 from .case import NO_FORCE, SIGNORINI_BOUNCES, SIGNORINI_IMPACT, exact, front_spread
 
 IMPACT, BOUNCES = "signorini-impact", "signorini-bounces"

@@ -10,8 +10,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import Integrator, SparseRows
-from ....integrators.step_buffer import Steps
-from ...run_log import RunLog
+from ...run_log import RunLog, Steps
 from ..bridge_crane.events import EventLog, Events
 
 WHEELS = 4

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...axes import panels
-from ...claim import FEKAK, Figure
-from ...runs import Runs
+from ...claim import FEKAK, Figure, Runs
 from ..bridge_crane.measures import CASE as FRAME
 from .case import FRAME_STEP
 

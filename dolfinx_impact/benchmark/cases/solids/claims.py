@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import Measured, Row, above, below, equal, row, table
+from ...claim import FailedRun, Measured, Row, Run, Runs, above, below, equal, listing, row, table
 from ...convergence import order
-from ...runs import FailedRun, Run, Runs
-from ...verdict import listing
 from . import cube_drop, free_flight, hertz_sphere, oblique_bar, sliding_block, spinning, wave_block
 
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....integrators import Integrator
-from ....plot import style
-from ...axes import legend_below, legends, panels
-from ...claim import Figure
-from ...runs import Run, Runs
+from ...axes import legend_below, legends, panels, style
+from ...claim import Figure, Run, Runs
 from . import claims as c
 from . import common, cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
 

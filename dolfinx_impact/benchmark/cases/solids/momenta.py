@@ -16,9 +16,8 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ....integrators import Integrator, energy
-from ....integrators.step_buffer import Steps
 from ....output.observer import ObserverLike
-from ...run_log import RunLog
+from ...run_log import RunLog, Steps
 
 
 def momenta(x: NDArray, p: NDArray) -> NDArray:

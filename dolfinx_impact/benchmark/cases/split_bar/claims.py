@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...claim import FEKAK, Figure, Measured, above, below, equal, row, table
+from ...claim import FEKAK, Figure, Measured, Runs, Verdict, above, below, equal, row, table
 from ...convergence import order
-from ...runs import Runs
-from ...verdict import Verdict
 from ..impacting_bar.measures import energy
 from . import measures as m
 from .measures import CASE, CD, COURANT, FINE, LINE, OTHERS, RATIOS, SCHEME, TOTAL, V0

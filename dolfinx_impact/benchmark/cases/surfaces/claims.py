@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import DI_STASIO, Measured, above, below, equal, table
+from ...claim import DI_STASIO, Measured, Run, Runs, above, below, equal, table
 from ...convergence import norm35, order
-from ...runs import Run, Runs
 from ..impacting_bar import case as impacting_bar
 from ..solids import hertz_sphere, sliding_block
 from ..solids.claims import CD, CLOSED, CONSERVED, JOHNSON, acceleration, known, number, result

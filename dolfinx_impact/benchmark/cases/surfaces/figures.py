@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ....plot import style
-from ...axes import legends, panels
-from ...claim import DI_STASIO, Figure
+from ...axes import legends, panels, style
+from ...claim import DI_STASIO, Figure, Runs
 from ...convergence import order
-from ...runs import Runs
 from ..solids import common
 from ..solids.claims import BOTH, CD, CONSERVED, JOHNSON
 from ..solids.figures import LABELS, plot_forces

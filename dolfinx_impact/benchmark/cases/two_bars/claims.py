@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....integrators import find_scheme
-from ...claim import FEKAK, Measured, above, below, equal, row, table
+from ...claim import FEKAK, Measured, Run, Runs, above, below, equal, listing, row, table
 from ...convergence import Effort, effort, norm35
-from ...runs import Run, Runs
-from ...verdict import listing
 from ..impacting_bar.measures import rate
 from . import case
 from . import measures as m

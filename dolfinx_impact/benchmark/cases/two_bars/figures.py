@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....plot import style
-from ...axes import legend_below, panels
-from ...claim import FEKAK, Figure
-from ...runs import Run, Runs
+from ...axes import legend_below, panels, style
+from ...claim import FEKAK, Figure, Run, Runs
 from . import measures as m
 from .measures import BAR, BOTH, CASE, CD, MESHES, MJ
 

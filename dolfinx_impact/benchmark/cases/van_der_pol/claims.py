@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
+from ...claim import CSMA, DI_STASIO, Measured, Runs, above, below, equal, row, table
 from ...convergence import norm35, order
-from ...runs import Runs
 from . import measures as m
 from .case import MANY_CYCLES, PARAMETERS
 from .figures import figures

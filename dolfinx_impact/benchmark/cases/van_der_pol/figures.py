@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import plot
-from ...claim import DI_STASIO, Figure
+from ...claim import DI_STASIO, Figure, Runs
 from ...convergence import order
-from ...runs import Runs
 from . import measures as m
 from .measures import BOTH, CASE, CD, MJ, OMEGA, SCHEMES, WALL, Extent, limit_cycle
 
