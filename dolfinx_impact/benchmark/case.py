@@ -100,11 +100,14 @@ class Ended(NamedTuple):
 
 
 class Case:
-    """A case of the benchmark. A subclass has the first three attributes and overrides what differs."""
+    """A case of the benchmark. A subclass has the first two attributes and overrides what differs.
+
+    Its docstring tells users of the motion and its purpose, in a sentence or two.
+    """
 
     parameters: Mapping[str, Option]  #: By name.
     schemes: tuple[str, ...]  #: Names of those it runs with.
-    about: str  #: The motion and its purpose, in a sentence or two.
+    about: str = ""  #: The docstring of the class, unless it has another one here.
     amplifies_rounding: bool = False  #: Whether long runs differ in whole cycles where roundings differ.
     defaults: Values = {}  #: Parameters of schemes with another default here.
     #: Courant numbers of explicit and of other schemes, where the parameter has no default.
@@ -114,6 +117,10 @@ class Case:
     balance: str = "balance_residual"  #: The result that is the largest residual of the energy balance.
     balance_limits: tuple[float, float] = (1e-12, 1e-11)  #: For explicit and for other schemes: round-off.
     log_type: type[RunLog] = RunLog  #: The log of every step.
+
+    def __init_subclass__(cls) -> None:
+        if cls.__doc__ and "about" not in vars(cls):
+            cls.about = " ".join(cls.__doc__.split())
 
     def __init__(self) -> None:
         options = dict(self.parameters)

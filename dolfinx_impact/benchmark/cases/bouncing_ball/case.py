@@ -151,13 +151,12 @@ def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Re
 
 
 class Ball(Case):
-    """A ball that falls on the ground at z = 0."""
+    """A point mass falls on rigid ground and bounces.
+
+    Below e = 1 its impacts accumulate in finite time, after which it must rest.
+    """
 
     parameters, schemes = PARAMETERS, SINGLE
-    about = (
-        "A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
-        "time, after which it must rest."
-    )
     balance_limits = (1e-12, 1e-12)
     no_critical_step = "a ball without a spring has no critical time step"
 

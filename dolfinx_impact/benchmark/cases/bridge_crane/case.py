@@ -122,10 +122,9 @@ def flights(run: Ended) -> Results:
 
 
 class CraneCase(Case):
-    """The crane of beams."""
+    """A bridge crane under vertical shaking: its trolley's wheels lift off and come down again."""
 
     parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
-    about = "A bridge crane under vertical shaking: its trolley's wheels lift off and come down again."
     balance_limits = (1e-9, 1e-9)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> CraneSetup:

@@ -156,10 +156,9 @@ def end_verdicts(run: Ended, snapped: Equilibrium) -> list[Verdict]:
 
 
 class Arch(Case):
-    """The arch and the floor under its internal nodes."""
+    """A shallow arch of masses and springs snaps onto a floor. Only its rest counts: masses are free."""
 
     parameters, schemes = PARAMETERS, SCHEME_NAMES
-    about = "A shallow arch of masses and springs snaps onto a floor. Only its rest counts: masses are free."
     log_type = ArchLog
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:

@@ -172,14 +172,13 @@ class BarCase(Case):
 
 
 class Bar(BarCase):
-    """The bar and the wall at x = -gap."""
+    """An elastic bar flies against a rigid wall.
+
+    It stays there while a wave runs to its far end and back, then leaves with the speed it came with.
+    """
 
     parameters, order_elements = PARAMETERS, ORDER_ELEMENTS
     exact = staticmethod(exact)
-    about = (
-        "An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
-        "back, then leaves with the speed it came with."
-    )
     words = (
         "the impulse is that of an elastic rebound, 2 m v0 (ratio)",
         "the first impulse is the momentum of the contact nodes [N s]",

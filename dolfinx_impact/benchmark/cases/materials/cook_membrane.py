@@ -70,12 +70,9 @@ def known(p: Values) -> bool:
 
 
 class CookMembrane(common.SolidCase):
-    """The panel under its load, at rest at first."""
+    """Cook's membrane of a nearly incompressible material bends under a shear force: plain elements lock."""
 
     parameters, schemes = PARAMETERS, SCHEMES
-    about = (
-        "Cook's membrane of a nearly incompressible material bends under a shear force: plain elements lock."
-    )
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The panel; its tip is recorded. Collective."""

@@ -108,10 +108,9 @@ def axis_nodes(body: Any) -> NDArray:
 
 
 class MetalWave(materials.MetalCase):
-    """The bar and the wall, which only pushes."""
+    """A long metal bar hits a rigid wall: an elastic precursor and a plastic front run into it."""
 
     parameters = PARAMETERS
-    about = "A long metal bar hits a rigid wall: an elastic precursor and a plastic front run into it."
 
     def check(self, p: Values) -> None:
         """A ValueError also where there is no plastic front."""
@@ -119,7 +118,7 @@ class MetalWave(materials.MetalCase):
         exact(p)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
-        """Bar and wall; the nodes of the axis are recorded. Collective."""
+        """Bar and wall, which only pushes; the nodes of the axis are recorded. Collective."""
         wide = radius(p)
         plain = box([[0.0, 0.0], [wide, p["length"]]], [1, p["cells"]], bottom="face")
         parts: dict[str, Any] = {"axis": lambda x: np.isclose(x[0], 0.0, atol=1e-9 * wide)}

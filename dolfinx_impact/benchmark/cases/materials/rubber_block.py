@@ -127,10 +127,9 @@ class PressureLog(RunLog):
 
 
 class RubberBlock(common.SolidCase):
-    """The block or the ball."""
+    """Rubber that hardly changes its volume is pressed between plates, or falls as a ball on a plane."""
 
     parameters, schemes = PARAMETERS, SCHEMES
-    about = "Rubber that hardly changes its volume is pressed between plates, or falls as a ball on a plane."
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Body, plane and, for the measurements, pressures. Collective."""

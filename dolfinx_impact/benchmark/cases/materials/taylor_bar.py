@@ -117,12 +117,9 @@ def beside(results: Results, p: Values, expected: Known) -> Verdicts:
 
 
 class TaylorBar(materials.MetalCase):
-    """The meshed part of the bar, and the wall."""
+    """A copper bar hits a rigid wall, flows and mushrooms: its radius, its length and its work are known."""
 
     parameters = PARAMETERS
-    about = (
-        "A copper bar hits a rigid wall, flows and mushrooms: its radius, its length and its work are known."
-    )
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Bar and wall; side and face are recorded. Collective."""

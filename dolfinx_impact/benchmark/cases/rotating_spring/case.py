@@ -127,12 +127,9 @@ def statements(scheme: str, results: Results, p: Values) -> list[Verdict]:
 
 
 class Spring(Case):
-    """The mass on its spring, (43), in a circular wall."""
+    """A mass on a spring flies around in a circular wall. Without friction it keeps energy and momentum."""
 
     parameters, schemes = PARAMETERS, SCHEME_NAMES
-    about = (
-        "A mass on a spring flies around in a circular wall. Without friction it keeps energy and momentum."
-    )
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters; a ValueError for a mass that does not start inside the wall."""

@@ -33,13 +33,12 @@ def transit(p: Values) -> float:
 
 
 class CubeDrop(common.SolidCase):
-    """The cube, one step above a plane whatever E is: at the start itself nothing would rebound."""
+    """An elastic cube falls flat on a rigid plane: waves in it, not restitution, decide its rebound."""
 
     parameters = PARAMETERS
-    about = "An elastic cube falls flat on a rigid plane: waves in it, not restitution, decide its rebound."
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
-        """Cube and plane. Collective."""
+        """Cube and plane, one step apart: at the start itself nothing would rebound. Collective."""
         cube = common.elastic(box([[0.0] * 3, [p["side"]] * 3], [p["elements"]] * 3), p)
         h, up = self.time_step(p, scheme, Setup(system=cube)), np.eye(3)[2]
         least = p["gap_tolerance"] / h

@@ -128,12 +128,9 @@ class FlightLog(MomentumLog):
 
 
 class FreeFlight(common.SolidCase):
-    """The body in free flight."""
+    """A soft block spins and swings in free flight: its momentum, its spin and its energy stay the same."""
 
     parameters, schemes = PARAMETERS, SCHEMES
-    about = (
-        "A soft block spins and swings in free flight: its momentum, its spin and its energy stay the same."
-    )
     defaults = {"force": "midpoint"}
     courants = COURANT
 

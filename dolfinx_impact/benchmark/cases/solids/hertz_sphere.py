@@ -119,13 +119,10 @@ def beside_hertz(results: Results, p: Values, allowed: Values) -> Verdicts:
 
 
 class HertzSphere(common.SolidCase):
-    """The meshed part of the sphere on the plane."""
+    """An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."""
 
     parameters = PARAMETERS
     schemes: tuple[str, ...] = (*common.WITH_DISSIPATIVE, "cd-lagrange-singular")
-    about = (
-        "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
-    )
     courants = (0.9, 10.0)
     allowed: Values = ALLOWED
 
@@ -177,13 +174,12 @@ class HertzSphere(common.SolidCase):
 
 
 class TwoSpheres(common.Collision, HertzSphere):
-    """Both spheres, which touch at the start."""
+    """Two equal elastic spheres fly against each other.
+
+    Hertz's theory gives the largest force and duration.
+    """
 
     schemes = common.SCHEMES
-    about = (
-        "Two equal elastic spheres fly against each other. Hertz's theory gives the largest force and "
-        "duration."
-    )
     make_body = staticmethod(make_spheres)
     surfaces = ("upper/contact", "lower/contact")
     allowed = ALLOWED_OF_TWO

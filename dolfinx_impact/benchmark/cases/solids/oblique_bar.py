@@ -84,10 +84,9 @@ class Turned(Setup):
 
 
 class ObliqueBar(common.SolidCase):
-    """The turned bar."""
+    """A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."""
 
     parameters = PARAMETERS
-    about = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Turned:
         """Bar and wall, turned; a ValueError for parameters that describe no bar. Collective."""

@@ -152,10 +152,9 @@ def work(run: Ended) -> float:
 
 
 class RigidBodyCase(Case):
-    """The body and the plane y = 0."""
+    """A rigid disc or square hits a plane with spin: an impact with friction known in closed form."""
 
     parameters, schemes = PARAMETERS, SCHEMES
-    about = "A rigid disc or square hits a plane with spin: an impact with friction known in closed form."
     balance_limits = (TOLERANCE, TOLERANCE)
     log_type = ImpactLog
     no_critical_step = "a rigid body has no critical time step"

@@ -168,12 +168,9 @@ class Sliding(Setup):
 
 
 class SlidingBlock(common.SolidCase):
-    """The block on the rigid plane."""
+    """An elastic block on an inclined plane with friction slides by g (sin α - μ cos α), or not at all."""
 
     parameters = PARAMETERS
-    about = (
-        "An elastic block on an inclined plane with friction slides by g (sin α - μ cos α), or not at all."
-    )
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Sliding:
         """Block and plane. Collective."""
@@ -231,12 +228,10 @@ class SlidingBlock(common.SolidCase):
 
 
 class MeshedIncline(SlidingBlock):
-    """The block on the meshed incline; steps are those of the block alone."""
-
-    about = "An elastic block on a meshed incline with friction slides by g (sin α - μ cos α), or not at all."
+    """An elastic block on a meshed incline with friction slides by g (sin α - μ cos α), or not at all."""
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Sliding:
-        """Block and incline. Collective."""
+        """Block and incline; steps are those of the block alone. Collective."""
         block, body = bodies(p)
         contact = SurfaceContact(body, "block/bottom", "incline/boundary", **contact_law(p))
         nodes = np.flatnonzero(body._nodes_in("block")[: body.owned // 2])

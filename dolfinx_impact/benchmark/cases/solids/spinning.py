@@ -133,10 +133,9 @@ class Spinning(common.SolidCase):
 
 
 class SpinningDisc(Spinning):
-    """The disc and the plane y = 0."""
+    """A soft disc with spin hits a rigid plane with friction: contact alone changes its momenta."""
 
     parameters = DISC
-    about = "A soft disc with spin hits a rigid plane with friction: contact alone changes its momenta."
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Disc and plane. Collective."""
@@ -152,10 +151,9 @@ class SpinningDisc(Spinning):
 
 
 class RingInCylinder(Spinning):
-    """The ring and the wall around it."""
+    """A soft ring bounces inside a rigid circular wall without friction: its angular momentum stays."""
 
     parameters = RING
-    about = "A soft ring bounces inside a rigid circular wall without friction: its angular momentum stays."
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Ring and wall. Collective."""

@@ -154,10 +154,9 @@ def run(scheme: str, p: Values, t_end: float, parts: int = 1, critical: float | 
 
 
 class WaveBlock(common.SolidCase):
-    """The block, a corner at the origin."""
+    """A standing shear wave in an elastic block shows the orders of convergence in space and in time."""
 
     parameters = PARAMETERS
-    about = "A standing shear wave in an elastic block shows the orders of convergence in space and in time."
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with the number of elements."""

@@ -69,10 +69,9 @@ class DiscLog(RunLog):
 
 
 class ObliqueDiscs(common.Collision):
-    """Both discs as one body."""
+    """Two rubber discs of different meshes hit each other obliquely, slide, turn and part."""
 
     parameters = PARAMETERS
-    about = "Two rubber discs of different meshes hit each other obliquely, slide, turn and part."
     log_type = DiscLog
     make_body = staticmethod(make_discs)
 

@@ -102,12 +102,9 @@ class TipLog(RunLog):
 
 
 class UnequalBars(common.Collision):
-    """Both bars as one body."""
+    """Two elastic bars of different lengths collide: the short one takes over the speed of the long one."""
 
     parameters = PARAMETERS
-    about = (
-        "Two elastic bars of different lengths collide: the short one takes over the speed of the long one."
-    )
     make_body = staticmethod(make_bars)
     surfaces = ("first/boundary", "second/boundary")
 

@@ -38,14 +38,13 @@ def exact(p: Values) -> ImpactingBar:
 
 
 class TwoBars(impacting_bar.BarCase):
-    """Both bars as one system, and the contact of their tips."""
+    """Two equal elastic bars fly against each other.
+
+    By symmetry each moves as if it hit a rigid wall in the middle of the gap.
+    """
 
     parameters, order_elements = PARAMETERS, ORDER_ELEMENTS
     exact = staticmethod(exact)
-    about = (
-        "Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
-        "in the middle of the gap."
-    )
     defaults = {"theta": 1.0, "mass": "lumped"}  # theta = 1 is that of the paper
     words = (
         "the impulse turns the momentum of a bar, 2 m v0 (ratio)",

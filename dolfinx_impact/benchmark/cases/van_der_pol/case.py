@@ -118,13 +118,12 @@ def _cycles(t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDA
 
 
 class Oscillator(Case):
-    """The oscillator and its wall; mass 1."""
+    """An oscillator that feeds itself energy at small amplitudes swings against a wall.
+
+    What a scheme adds or takes by itself shows in its limit cycle.
+    """
 
     parameters, schemes = PARAMETERS, SCHEME_NAMES
-    about = (
-        "An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
-        "adds or takes by itself shows in its limit cycle."
-    )
     balance_limits = (1e-11, 1e-11)
     log_type = CycleLog
     amplifies_rounding = True
