@@ -49,11 +49,6 @@ def contact_law(p: Values) -> dict[str, Any]:
     return {name: p[name] for name in names if name in p}
 
 
-def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
-    """Whether the balance closes; from a million steps on roundings may add up like a random walk."""
-    return Verdict.below("the energy balance closes", residual, limit * max(1.0, (steps / 1e6) ** 0.5))
-
-
 def vertical(body: Any, places: ArrayLike, labels: Sequence[str]) -> SparseRows:
     """The displacements along z of the nodes at places, shape (n, 3) [m], in their order."""
     apart = np.asarray(places)[:, None] - body.x[: body.owned // body.block]
@@ -222,8 +217,10 @@ class Case:
         """The verdict on the energy balance, where the scheme has one, and those of the case. Collective."""
         if not run.result.balance:
             return list(self.verdicts(run))
-        balance = run.results[self.balance], self.balance_limit(run), run.result.steps
-        return [balance_verdict(*balance), *self.verdicts(run)]
+        # From a million steps on roundings may add up like a random walk.
+        limit = self.balance_limit(run) * max(1.0, (run.result.steps / 1e6) ** 0.5)
+        closes = Verdict.below("the energy balance closes", run.results[self.balance], limit)
+        return [closes, *self.verdicts(run)]
 
     def check(self, p: Values) -> None:
         """Raise a ValueError unless all values are in their intervals, or among those allowed."""

@@ -66,10 +66,7 @@ class Runs:
         known = CASES[case].schemes
         if self._only is None:
             return list(known)
-        return [
-            *(name for name in known if name in self._only),
-            *(name for name in self._only if ":" in name),
-        ]
+        return [*(s for s in known if s in self._only), *(s for s in self._only if ":" in s)]
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """The value of ``make``, which JSON can hold: made by the first who asks for ``name``, and kept."""

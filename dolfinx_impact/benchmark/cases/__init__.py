@@ -9,26 +9,16 @@ from .bouncing_ball.case import Ball
 from .bridge_crane.case import CraneCase
 from .discrete_arch.case import Arch
 from .impacting_bar.case import Bar
-from .materials.cook_membrane import CookMembrane
-from .materials.plastic_wave import MetalWave
-from .materials.rubber_block import RubberBlock
-from .materials.taylor_bar import TaylorBar
+from .materials import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pin_drop.case import PinDrop
 from .rotating_spring.case import Spring
 from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .solid_crane.case import SolidCraneCase
-from .solids.cube_drop import CubeDrop
-from .solids.free_flight import FreeFlight
-from .solids.hertz_sphere import HertzSphere, TwoSpheres
-from .solids.oblique_bar import ObliqueBar
-from .solids.rigid_body import RigidBodyCase
-from .solids.sliding_block import MeshedIncline, SlidingBlock
+from .solids import cube_drop, free_flight, hertz_sphere, oblique_bar, rigid_body, sliding_block
 from .solids.spinning import RingInCylinder, SpinningDisc
 from .solids.wave_block import WaveBlock
 from .split_bar.case import SplitBar
-from .surfaces.non_matching_blocks import NonMatchingBlocks
-from .surfaces.oblique_discs import ObliqueDiscs
-from .surfaces.unequal_bars import UnequalBars
+from .surfaces import non_matching_blocks, oblique_discs, unequal_bars
 from .two_bars.case import TwoBars
 from .van_der_pol.case import Oscillator
 
@@ -45,22 +35,22 @@ CASES: Mapping[str, Case] = {
     "bridge-crane": CraneCase(),
     "solid-crane": SolidCraneCase(),
     "pin-drop": PinDrop(),
-    "hertz-sphere": HertzSphere(),
-    "cube-drop": CubeDrop(),
-    "rigid-body": RigidBodyCase(),
-    "sliding-block": SlidingBlock(),
+    "hertz-sphere": hertz_sphere.HertzSphere(),
+    "cube-drop": cube_drop.CubeDrop(),
+    "rigid-body": rigid_body.RigidBodyCase(),
+    "sliding-block": sliding_block.SlidingBlock(),
     "spinning-disc": SpinningDisc(),
     "ring-in-cylinder": RingInCylinder(),
-    "free-flight": FreeFlight(),
-    "oblique-bar": ObliqueBar(),
+    "free-flight": free_flight.FreeFlight(),
+    "oblique-bar": oblique_bar.ObliqueBar(),
     "wave-block": WaveBlock(),
-    "non-matching-blocks": NonMatchingBlocks(),
-    "two-spheres": TwoSpheres(),
-    "oblique-discs": ObliqueDiscs(),
-    "unequal-bars": UnequalBars(),
-    "meshed-incline": MeshedIncline(),
-    "cook-membrane": CookMembrane(),
-    "rubber-block": RubberBlock(),
-    "taylor-bar": TaylorBar(),
-    "plastic-wave": MetalWave(),
+    "non-matching-blocks": non_matching_blocks.NonMatchingBlocks(),
+    "two-spheres": hertz_sphere.TwoSpheres(),
+    "oblique-discs": oblique_discs.ObliqueDiscs(),
+    "unequal-bars": unequal_bars.UnequalBars(),
+    "meshed-incline": sliding_block.MeshedIncline(),
+    "cook-membrane": cook_membrane.CookMembrane(),
+    "rubber-block": rubber_block.RubberBlock(),
+    "taylor-bar": taylor_bar.TaylorBar(),
+    "plastic-wave": plastic_wave.MetalWave(),
 }

@@ -185,10 +185,8 @@ class Ball(Case):
             return []
         ball, kind, e, rows = exact(p), find_scheme(run.scheme).contact, p["restitution"], list[Verdict]()
         if "velocity" in kind:
-            words, limit = (
-                "Newton's impact law holds in every step [m/s]",
-                1e-14 * max(1.0, ball.impact_speed),
-            )
+            words = "Newton's impact law holds in every step [m/s]"
+            limit = 1e-14 * max(1.0, ball.impact_speed)
             rows.append(Verdict.below(words, log.rebound_defect, limit))
             rows += _resting(kind, results, ball, run.result, p)
         if "position" in kind and (e == 0 or "velocity" in kind):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -138,15 +139,9 @@ class CraneCase(Case):
         system = crane.divided(named, p["partition"], **loads) if scheme.divided else frame
         body = system[0] if isinstance(system, tuple) else system
         wheels = crane.wheels(body, gap0=-tied.L(u) if static else 0.0, **contact_law(p))
-        return CraneSetup(
-            system=system,
-            contact=wheels,
-            record=crane.wheel_rows(body),
-            shaking=shaking,
-            frame=frame,
-            reactions=reactions,
-            u0=u if static else np.zeros(frame.size),
-        )
+        record, u0 = crane.wheel_rows(body), u if static else np.zeros(frame.size)
+        known: Any = {"shaking": shaking, "frame": frame, "reactions": reactions}
+        return CraneSetup(system=system, contact=wheels, record=record, u0=u0, **known)
 
     def dofs(self, setup: CraneSetup) -> int:
         """Free dofs of the whole crane."""

@@ -9,10 +9,9 @@ from ...claim import FEKAK, Claim, Measured, Run, Runs, Verdict, above, below, e
 from ..impacting_bar.measures import DISSIPATIVE
 from . import measures as m
 from . import model as crane
-from .figures import FIGURES
+from .figures import FIGURES as FIGURES
 from .measures import ALIKE, CASE, CD, HATI, LINE, PAPER_STEP, REPORT, WINDOW, Shaking, row
 
-__all__ = ["CLAIMS", "FIGURES", "claims"]
 _FIG15, _FIG16, _FIG17, _FIG18, _FIG19 = (f"Sect. 3.2, Fig. {n}" for n in range(15, 20))
 _HIGH = 1000.0  #: A high frequency [Hz].
 

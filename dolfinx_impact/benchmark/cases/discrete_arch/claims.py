@@ -14,10 +14,8 @@ from ...claim import DI_STASIO, FailedRun, Measured, Runs, above, below, equal, 
 from ...convergence import effort, order, scatter
 from . import case
 from . import measures as m
-from .figures import FIGURES
+from .figures import FIGURES as FIGURES
 from .measures import CASE, CD, MJ
-
-__all__ = ["CLAIMS", "FIGURES"]
 
 ROUNDING = 1e-12
 ENDS = 10**6  # steps between samples: the two ends only
@@ -71,10 +69,8 @@ def _printed(runs: Runs) -> Measured:
     usual, run = (runs(CASE, CD, kappa=4.16e-3, load=load, every=ENDS) for load in (1e-3, 1e-2))
     floor, results, chain = run.summary["parameters"]["floor"], run.results, m.arch(run)
     top = case.snapped_equilibrium(chain, floor).positions[chain.heights].max()
-    note = (
-        f"First contact: {results['contact_start']} s; {usual.results['middle_height']:.3g} m with the load "
-    )
-    note += f"of the case; from the mirror image statics leads to {top:.3g} m: no snapped state exists"
+    note = f"First contact: {results['contact_start']} s; {usual.results['middle_height']:.3g} m with the "
+    note += f"load of the case; from the mirror image statics leads to {top:.3g} m: no snapped state exists"
     return Measured(results["middle_height"], -floor, floor, bool(results["active_nodes"]), note)
 
 

@@ -11,10 +11,8 @@ from ...claim import CSMA, DI_STASIO, Measured, Row, Run, Runs, above, below, eq
 from ...convergence import at_times, norm35
 from . import claims_combined
 from . import measures as m
-from .figures import FIGURES
-from .measures import BAR, BOTH, CASE, CD, DISSIPATIVE, ENERGY, FORECASTS, MESHES, MJ, TchamwaWielgosz
-
-__all__ = ["CLAIMS", "DISSIPATIVE", "FIGURES", "FORECASTS", "TchamwaWielgosz"]
+from .figures import FIGURES as FIGURES
+from .measures import BAR, BOTH, CASE, CD, DISSIPATIVE, ENERGY, MESHES, MJ
 
 _TEXT, _SECTION, _TEXT_AND_END = "Impacting bar", "Sect. 2.4", "Impacting bar; Concluding remarks"
 _SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"

@@ -136,9 +136,8 @@ class Spring(Case):
         settled = super().settled(p, scheme)
         distance = math.hypot(p["x0"], p["y0"])
         if not 0 < distance < p["radius"]:
-            raise ValueError(
-                f"(x0, y0) must lie inside the wall and not at its center, but is {distance} m off"
-            )
+            inside = "inside the wall and not at its center"
+            raise ValueError(f"(x0, y0) must lie {inside}, but is {distance} m off")
         return settled
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -167,9 +166,8 @@ class Spring(Case):
         h, critical = p["h"], self.critical_step(scheme, setup)
         if scheme.explicit and h > (1 + 1e-6) * critical:
             if not allow_unstable:
-                raise ValueError(
-                    f"the time step {h:.6g} s is above the critical one, {critical:.6g} s: lower it"
-                )
+                limit = f"above the critical one, {critical:.6g} s"
+                raise ValueError(f"the time step {h:.6g} s is {limit}: lower it")
             integrator.beyond_limit = True
         return integrator
 

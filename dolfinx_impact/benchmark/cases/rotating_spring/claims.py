@@ -19,10 +19,8 @@ from ...convergence import effort, order
 from . import case
 from . import measures as m
 from .case import cross
-from .figures import FIGURES
+from .figures import FIGURES as FIGURES
 from .measures import BOTH, CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, ROUNDING, RUBS, VISIBLE
-
-__all__ = ["CLAIMS", "FIGURES"]
 
 LIMIT = 1e-8  #: What is no rounding of such derivatives.
 

@@ -56,9 +56,8 @@ def _change(runs: Runs, scheme: str, quasi: bool) -> Measured:
 
 def _nearly(runs: Runs) -> float:
     flights = [m.fly(runs, "dep-4.7", 8, nu, round(400 / nu)) for nu in (0.8, 0.4, 0.2)]
-    return order(
-        [f.h for f in flights], [np.max(np.abs(f.energy - f.energy[0])) / f.energy[0] for f in flights]
-    )
+    changes = [np.max(np.abs(f.energy - f.energy[0])) / f.energy[0] for f in flights]
+    return order([f.h for f in flights], changes)
 
 
 def _loss(runs: Runs, mode: int, steps: int, alpha: float) -> float:

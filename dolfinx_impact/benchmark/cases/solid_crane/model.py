@@ -88,19 +88,14 @@ def divided(edges: Sequence[float], largest: float, fine: Sequence[Interval] = (
         edges: Coordinates that must be planes [m].
         fine: Intervals between edges that have a given number of ``parts`` instead.
     """
-    ends = _distinct([*edges, *(end for interval in fine for end in interval)])
+    ends = np.sort([*edges, *(end for interval in fine for end in interval)])
+    ends = ends[np.append(True, np.diff(ends) > 1e-9)]
     planes = [ends[:1]]
     for a, b in zip(ends[:-1], ends[1:]):
         inside = any(low < (a + b) / 2 < high for low, high in fine)
         count = parts if inside else int(np.ceil((b - a) / largest - 1e-9))
         planes.append(np.linspace(a, b, count + 1)[1:])
     return np.concatenate(planes)
-
-
-def _distinct(values: Sequence[float]) -> NDArray:
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    kept: NDArray = ordered[np.append(True, np.diff(ordered) > 1e-9)]
-    return kept
 
 
 def _around(middle: float, width: float) -> Interval:

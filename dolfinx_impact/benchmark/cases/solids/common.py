@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .... import LinearElastic, NamedMesh, Result, RigidContact, Solid, SurfaceContact, parallel
 from ....contact.obstacles import Obstacle, Plane
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
@@ -122,13 +122,3 @@ class Collision(SolidCase):
         """Of the parts at the start [m/s]; by default v0 towards each other along the last direction."""
         up = p["v0"] * np.eye(body.block)[-1]
         return {"lower": up, "upper": -up}
-
-
-def mean_velocity(s: Integrator, part: str) -> NDArray:
-    """Mean velocity of a part at t by mass, shape (gdim,) [m/s]. Collective."""
-    body: Any = s.system
-    inside = body._nodes_in(part)[: body.owned // body.block]
-    m, v = body.mass[:: body.block][inside], s.v_mean[: body.owned].reshape(-1, body.block)[inside]
-    sums = body.comm.allreduce(np.array([*(m @ v), m.sum()]))
-    mean: NDArray = sums[:-1] / sums[-1]
-    return mean

@@ -65,12 +65,6 @@ def sphere_mesh(p: Values, sizes: dict[str, tuple[float, float]] = GROWTH) -> me
     return mesh.read(mesh.package_mesh("sphere.geo"), gdim=dimension, parameters=parameters)
 
 
-def make_sphere(p: Values) -> Solid:
-    """The meshed part of the sphere, at rest on the origin. Collective."""
-    named = sphere_mesh(p)
-    return common.elastic(named, p, **common.symmetric(named.mesh.geometry.dim))
-
-
 def make_spheres(p: Values) -> Solid:
     """The meshed parts of both spheres, which touch at the origin. Collective."""
     upper, lower = sphere_mesh(p, GROWTH_OF_TWO), sphere_mesh(p, GROWTH_OF_TWO)
@@ -133,7 +127,8 @@ class HertzSphere(common.SolidCase):
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Sphere and plane. Collective."""
-        sphere = make_sphere(p)
+        named = sphere_mesh(p)
+        sphere = common.elastic(named, p, **common.symmetric(named.mesh.geometry.dim))
         plane = common.floor(sphere, "contact", p)
         v0 = common.towards(sphere, p)
         return Setup(system=sphere, contact=plane, record=plane.approach(), v0=v0)

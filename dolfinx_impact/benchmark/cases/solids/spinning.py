@@ -73,10 +73,8 @@ def make_body(p: Values, hole: float, x: float, y: float) -> Solid:
     """The disc, or the ring, around a point. Collective."""
     if not (p["vx0"] or p["vy0"] or p["spin0"]):
         raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
-    counts = {name: p[name] for name in ("R", "around", "across")}
-    named = mesh.read(
-        mesh.package_mesh("disc.geo"), gdim=2, parameters={**counts, "hole": hole, "x": x, "y": y}
-    )
+    sizes = {**{name: p[name] for name in ("R", "around", "across")}, "hole": hole, "x": x, "y": y}
+    named = mesh.read(mesh.package_mesh("disc.geo"), gdim=2, parameters=sizes)
     return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 

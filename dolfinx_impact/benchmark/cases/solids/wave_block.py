@@ -128,11 +128,9 @@ def orders(scheme: str, p: Values, critical: float) -> dict[str, float]:
     ``critical`` is the step [s] of the mesh with the elements of ``p``.
     """
     n, period = p["elements"], 2 * math.pi / frequency(p)
-    meshes = (n, 3 * n // 2, 2 * n)
-    steps = (critical, None, None)
-    ends = (
-        run(scheme, {**p, "elements": m}, PERIODS_SPACE * period, critical=h) for m, h in zip(meshes, steps)
-    )
+    meshes, last = (n, 3 * n // 2, 2 * n), PERIODS_SPACE * period
+    known = zip(meshes, (critical, None, None))
+    ends = (run(scheme, {**p, "elements": m}, last, critical=h) for m, h in known)
     both = np.array([errors(end, scheme, p) for end in ends])
     displacement, strain = -np.polyfit(np.log(meshes), np.log(both), 1)[0]
     ends = (run(scheme, p, PERIODS_TIME * period, 2**halvings, critical) for halvings in range(3))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import NeoHookean, Solid, mesh, parallel
+from .... import NeoHookean, Solid, mesh, parallel, rigid_motion
 from ....integrators import Integrator, Option
 from ...boxes import disc
 from ...case import Ended, Results, RunLog, Values, Verdict, Verdicts
@@ -86,7 +86,7 @@ class ObliqueDiscs(common.Collision):
             "angular_momentum_defect": float(change[2]) / (scale * p["radius"]),
             "energy_ratio": float(energy[-1] / energy[0]),
             "energy_max": float(energy.max() / energy[0]),
-            "velocity_upper": common.mean_velocity(s, "upper").tolist(),
+            "velocity_upper": rigid_motion(body, s.u, s.v_mean, cells="upper").velocity.tolist(),
         }
 
     def verdicts(self, run: Ended) -> Verdicts:

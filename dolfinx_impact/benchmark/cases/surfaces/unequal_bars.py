@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .... import LinearElastic, Solid
+from .... import LinearElastic, Solid, rigid_motion
 from ....integrators import Integrator, Option, Scheme
 from ....mesh import join
 from ...boxes import box
@@ -124,11 +124,12 @@ class UnequalBars(common.Collision):
     def measure(self, run: Ended) -> Results:
         """Velocities and contact beside those of wave theory. Collective."""
         log, exact = run.log, BarImpact(run.p)
-        velocities = [float(common.mean_velocity(run.integrator, name)[0]) for name in ("first", "second")]
+        s: Any = run.integrator
+        motions = (rigid_motion(s.system, s.u, s.v_mean, cells=name) for name in ("first", "second"))
         known = zip((1, 2), exact.velocities)
         return {
             **log.numbers(),
-            **{f"velocity{k}": v for k, v in zip((1, 2), velocities)},
+            **{f"velocity{k}": float(motion.velocity[0]) for k, motion in zip((1, 2), motions)},
             **{f"velocity{k}_exact": v if exact.equal else None for k, v in known},
             "contact_start_exact": exact.start,
             "contact_end_exact": exact.end if exact.equal else None,

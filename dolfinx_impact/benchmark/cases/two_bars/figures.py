@@ -106,9 +106,8 @@ def draw_impulse(runs: Runs, figure: Any) -> None:
 def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
     """Errors after the release as mesh and step are refined, h = c dt, Figs. 9 and 10."""
     quantity = "time step Δt [µs]" if over_steps else "element size h [mm]"
-    for ax, (name, label) in zip(
-        panels(figure, 1, 2, size=(10, 4.4)), (("u", "displacement"), ("v_t", "velocity"))
-    ):
+    shown = ("u", "displacement"), ("v_t", "velocity")
+    for ax, (name, label) in zip(panels(figure, 1, 2, size=(10, 4.4)), shown):
         for scheme, slope, line in ((CD, 1.0, "-"), (MJ, 0.5, "--")):
             study = m.convergence(runs, scheme, name, nodes=not over_steps)
             steps = np.array([run.results["h"] for run in study.made])
