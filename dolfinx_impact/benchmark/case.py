@@ -153,7 +153,7 @@ class Case:
 
     def log(self, integrator: Integrator, setup: Any, p: Values) -> RunLog:
         """The log of every step. Collective."""
-        return self.log_type(integrator)
+        return self.log_type(integrator, setup, p)
 
     def measure(self, run: Ended) -> Results:
         """The numbers of a run. Collective."""

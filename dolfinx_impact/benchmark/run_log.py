@@ -25,8 +25,7 @@ class RunLog(Observer):
 
     Args:
         integrator: The integrator, started.
-        normal: L over the recorded columns of this rank, shape (p, k): normal velocities of schemes that
-            do not keep them come from it; without it they are nan.
+        setup, p: Set-up and parameters of the case, for :meth:`_prepare`.
 
     Attributes:
         contact_start, contact_end: (as all, after :meth:`close`) times of first and last impulse [s] or None.
@@ -40,16 +39,23 @@ class RunLog(Observer):
     share_names: tuple[str, ...] = ()  #: Those of which every rank has a part of a sum.
     fixed_names: tuple[str, ...] = ()  #: Those that a run must share with the one that it continues.
 
-    def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
+    def __init__(self, integrator: Integrator, setup: Any = None, p: Any = None) -> None:
         self._comm = integrator.system.comm
-        self._scheme = integrator
+        self._scheme: Any = integrator
         self._touch, self._balance = kernels.jit(_touch), kernels.jit(_worst_residual)
         self._gap = np.inf
         #: Touching, phases, start, first impulse, end, sum of impulses.
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
         self._energies = np.array([np.nan, 0.0, 0.0])  #: Energy at the start, largest residual and energy.
-        self._started, self._normal = False, normal
+        self._started = False
+        #: L over the recorded columns of this rank, shape (p, k): from it come the normal velocities of
+        #: schemes that do not keep them; without it they are nan.
+        self._normal: NDArray | None = None
         self._v: NDArray = np.zeros(0)
+        self._prepare(setup, p)
+
+    def _prepare(self, setup: Any, p: Any) -> None:
+        """Make ready what a subclass notes. Collective."""
 
     def observers(self) -> list[ObserverLike]:
         """Observers that keep this log."""

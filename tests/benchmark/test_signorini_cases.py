@@ -204,7 +204,7 @@ def test_other_bars():
 def test_force_is_compared_where_it_acts(shift):
     problem = cases.made(BOUNCES, **SHORT)
     problem.integrator.r_shift = shift
-    log = case.SignoriniLog(problem.integrator, case.SignoriniBar(900.0, 1.0, 10.0, 5.0, 0.0, 10.0))
+    log = case.SignoriniLog(problem.integrator, problem.setup, problem.p)
     times = np.arange(600) * 0.0025
     log._follow_force(times, np.zeros(600))
     inside = times[(times > 1.1 - 1e-9) & (times < 0.9 + 2 * TAU)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from .... import DofBound, PointMasses, Result
 from ....algebra import kernels
 from ....exact import BouncingBall
-from ....integrators import Integrator, Option, Scheme, find_scheme
+from ....integrators import Option, Scheme, find_scheme
 from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
 from ...run_log import RunLog, Steps
 
@@ -45,8 +46,7 @@ class BallLog(RunLog):
 
     state_names = (*RunLog.state_names, "heights", "_state")
 
-    def __init__(self, integrator: Integrator, p: Values) -> None:
-        super().__init__(integrator)
+    def _prepare(self, setup: Any, p: Values) -> None:
         self.heights: list[float] = []
         self._flights = kernels.jit(_follow_flights)
         self._ball = np.array([p["restitution"], p["m"], p["gravity"]])
@@ -158,6 +158,7 @@ class Ball(Case):
 
     parameters, schemes = PARAMETERS, SINGLE
     balance_limits = (1e-12, 1e-12)
+    log_type = BallLog
     no_critical_step = "a ball without a spring has no critical time step"
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
@@ -167,10 +168,6 @@ class Ball(Case):
         ground = DofBound(ball, 0, lower=0.0, **contact_law(p))
         state = {"u0": p["z0"], "v0": p["v0"]}
         return Setup(system=ball, contact=ground, record=ball.rows(), **state)
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> BallLog:
-        """The log with the flights."""
-        return BallLog(integrator, p)
 
     def measure(self, run: Ended) -> Results:
         """Heights, rest and impacts."""

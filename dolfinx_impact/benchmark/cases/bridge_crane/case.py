@@ -127,6 +127,7 @@ class CraneCase(Case):
 
     parameters, schemes = PARAMETERS, ("cd-lagrange", "hati")
     balance_limits = (1e-9, 1e-9)
+    log_type = EventLog
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> CraneSetup:
         """The crane, divided or not, and its wheels with gaps that are exactly 0 at the start. Collective."""
@@ -146,11 +147,6 @@ class CraneCase(Case):
     def dofs(self, setup: CraneSetup) -> int:
         """Free dofs of the whole crane."""
         return int(np.count_nonzero(~setup.frame.constrained))
-
-    def log(self, integrator: Integrator, setup: CraneSetup, p: Values) -> EventLog:
-        """The log with the flights of the wheels. Collective."""
-        # Columns of the trolley come first, then those of the girders.
-        return EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))
 
     def measure(self, run: Ended) -> Results:
         """The numbers of a run, and the ground acceleration in words."""

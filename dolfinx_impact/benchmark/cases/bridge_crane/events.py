@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....integrators import Integrator
 from ....simulation.recorder import added
 from ...run_log import RunLog
 
@@ -52,11 +51,12 @@ class EventLog(RunLog):
     _noted = ("widest", "widest_touching", "impulses", "first", "last", "_touching", "_last", "_found")
     state_names = (*RunLog.state_names, *_noted)
 
-    def __init__(
-        self, integrator: Integrator, normal: NDArray | None = None, points: int | None = None
-    ) -> None:
-        super().__init__(integrator, normal)
-        points = integrator.r.size if points is None else points
+    def _prepare(self, setup: Any, p: Any) -> None:
+        if setup is not None:  # columns of the trolley come first, then those of the girders
+            self._normal = np.hstack([np.eye(4), -np.eye(4)])
+        self._prepare_wheels(self._scheme.r.size)
+
+    def _prepare_wheels(self, points: int) -> None:
         self.widest = self.widest_touching = -np.inf
         self.first = self.last = 0.0
         self.impulses: NDArray = np.zeros(points)

@@ -112,10 +112,9 @@ class PressureLog(RunLog):
 
     state_names = (*RunLog.state_names, "mean", "_looks", "volume")
 
-    def __init__(self, integrator: Integrator, pressures: Pressures) -> None:
-        super().__init__(integrator)
-        self._pressures, self._looks, self.volume = pressures, 0, 0.0
-        self.mean: NDArray = np.zeros(len(pressures.cells))
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self._pressures, self._looks, self.volume = setup.beside, 0, 0.0
+        self.mean: NDArray = np.zeros(len(self._pressures.cells))
 
     def __call__(self, integrator: Integrator) -> None:
         """Look every so many steps. Collective."""
@@ -146,7 +145,7 @@ class RubberBlock(common.SolidCase):
 
     def log(self, integrator: Integrator, setup: Setup, p: Values) -> RunLog:
         """The log, of the ball with the pressures. Collective."""
-        return PressureLog(integrator, setup.beside) if p["shape"] == "ball" else RunLog(integrator)
+        return (PressureLog if p["shape"] == "ball" else RunLog)(integrator, setup, p)
 
     def measure(self, run: Ended) -> Results:
         """Roughness of the pressures and changes of volumes. Collective."""

@@ -60,9 +60,8 @@ class SpinLog(RunLog):
     state_names = (*RunLog.state_names, *_noted, "_start", "_before", "_late")
     fixed_names = ("_settled",)
 
-    def __init__(self, integrator: Integrator, settled: float) -> None:
-        super().__init__(integrator)
-        self._integrator, self._f, self._settled = integrator, np.zeros(2), settled
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self._f, self._settled = np.zeros(2), LAST * p["t_end"]
         self._start = self._before = self._late = np.nan
         self.first = self.last = self.drift = self.kept_drift = 0.0
         self.largest_gain, self.late_drift, self.fastest = 0.0, 0.0, 0.0
@@ -70,7 +69,7 @@ class SpinLog(RunLog):
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps."""
         super().follow(steps)
-        n, mass = steps.count, float(self._integrator.system.mass[0])
+        n, mass = steps.count, float(self._scheme.system.mass[0])
         x, v, v_t = steps.u[:n], steps.v[:n], steps.v_t[:n]
         momentum = mass * cross(x, v_t)
         kept = momentum + mass * self._correction(steps)
@@ -89,7 +88,7 @@ class SpinLog(RunLog):
 
     def _correction(self, steps: Steps) -> NDArray:
         """``(h^2/4) v ^ a`` where a step without contact is the trapezoidal rule, else 0."""
-        s, out = self._integrator, np.zeros(steps.count)
+        s, out = self._scheme, np.zeros(steps.count)
         if getattr(s, "theta", None) == 0.5 and not getattr(s, "midpoint", False):
             for i in range(steps.count):
                 s.system.force(steps.t[i], steps.u[i], steps.v[i], self._f)
@@ -130,6 +129,7 @@ class Spring(Case):
     """A mass on a spring flies around in a circular wall. Without friction it keeps energy and momentum."""
 
     parameters, schemes = PARAMETERS, SCHEME_NAMES
+    log_type = SpinLog
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters; a ValueError for a mass that does not start inside the wall."""
@@ -170,10 +170,6 @@ class Spring(Case):
                 raise ValueError(f"the time step {h:.6g} s is {limit}: lower it")
             integrator.beyond_limit = True
         return integrator
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> SpinLog:
-        """The log with the angular momentum."""
-        return SpinLog(integrator, LAST * p["t_end"])
 
     def measure(self, run: Ended) -> Results:
         """Angular momentum and energy; changes of momentum are relative to that at the start."""

@@ -5,13 +5,15 @@ Displacements are measured from the undeformed bar on the ground: ``u = h0`` at 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import LinearElastic, Plane, RigidContact, Solid, mesh
 from ....exact import SignoriniBar
-from ....integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
+from ....integrators import SCHEMES, Option, Scheme, energy, find_scheme
 from ....simulation.recorder import added
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, contact_law
 from ...run_log import CONTACT, RunLog, Steps
@@ -62,14 +64,14 @@ class SignoriniLog(RunLog):
 
     state_names = (*RunLog.state_names, "_start", "_at_ends", "_last", "_window", "_sums", "_work", "_t")
 
-    def __init__(self, integrator: Integrator, solution: SignoriniBar) -> None:
-        super().__init__(integrator)
-        self._exact, self._h = solution, integrator.dt
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self._exact, self._h = exact(p), self._scheme.dt
+        solution = self._exact
         self._ends, self._window = np.array([1.0, 4.0]) * solution.period, list[NDArray]()
         self._start, self._at_ends, self._last = np.nan, np.full(2, np.nan), np.nan
         self._work, self._t = 0.0, 0.0
         self._sums: NDArray = np.zeros(2)
-        least = NO_FORCE * solution.E * solution.impact_speed / solution.wave_speed * integrator.dt
+        least = NO_FORCE * solution.E * solution.impact_speed / solution.wave_speed * self._h
         touch = self._touch
         self._touch = lambda t, r, state: touch(t, np.where(r > least, r, 0.0), state)
 
@@ -113,7 +115,7 @@ class SignoriniLog(RunLog):
         bar, left = self._exact, ENDS * 2 * self._exact.transit
         if left_ground(bar, self._t):
             self._at_ends[0] = self._last
-        weight = bar.g0 * self._scheme.body.total_mass  # type: ignore[attr-defined]
+        weight = bar.g0 * self._scheme.body.total_mass
         had = self._start + weight * bar.h0
         self.energy_changes = (self._at_ends - self._start) / had if had > 0 else np.full(2, np.nan)
         self.contact_work = self._work / had if had > 0 else np.nan
@@ -162,6 +164,7 @@ class Signorini(Case):
         about: The motion and its purpose.
     """
 
+    log_type = SignoriniLog
     schemes = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact != "none")
 
     def __init__(self, parameters: dict[str, Option], about: str) -> None:
@@ -183,10 +186,6 @@ class Signorini(Case):
         if p["h"] is None and p["courant"] is None:
             return EXPLICIT_STEP if scheme.explicit else IMPLICIT_STEP
         return super().time_step(p, scheme, setup)
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> SignoriniLog:
-        """The log beside the exact solution."""
-        return SignoriniLog(integrator, exact(p))
 
     def measure(self, run: Ended) -> Results:
         """Forces and energies; None for what the run does not reach."""

@@ -7,7 +7,6 @@ friction. Displacements are relative to the ground, from the undeformed crane. d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -16,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from .... import NodePairs, Solid, parallel
 from ....algebra.operators import of_points
-from ....integrators import SCHEMES, Integrator, Option, Scheme
+from ....integrators import SCHEMES, Option, Scheme
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, contact_law, defaults
 from ...verdict import Verdict
 from ..bridge_crane import case as frame_case
@@ -171,6 +170,7 @@ class SolidCraneCase(Case):
         "and trolley implicit with large ones: the trolley lifts off and comes down beside that of the frame."
     )
     balance_limits = (1e-9, 1e-9)
+    log_type = WheelLog
     defaults = {"ratio": 50}
 
     def check(self, p: Values) -> None:
@@ -194,11 +194,6 @@ class SolidCraneCase(Case):
         parts = setup.system if isinstance(setup.system, tuple) else (setup.system,)
         free = np.any([body.active & ~body.constrained for body in parts], axis=0)
         return int(parallel.total(setup.body.comm, np.count_nonzero(free)))
-
-    def log(self, integrator: Integrator, setup: Any, p: Values) -> WheelLog:
-        """The log with the flights of the wheels. Collective."""
-        places = setup.contact.L.order * (1e-8 * setup.body.length)
-        return WheelLog(integrator, model.wheel_of(places, p), setup.record)
 
     def measure(self, run: Ended) -> Results:
         """Flights, frequencies beside those of the frame, and landings beside its. Collective."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import Integrator, SparseRows
+from ...case import Values
 from ...run_log import RunLog, Steps
 from ..bridge_crane.events import EventLog, Events
+from .model import wheel_of
 
 WHEELS = 4
 #: Wheels that come down within so much time come down together [s].
@@ -23,17 +24,14 @@ class WheelLog(EventLog):
 
     Closing velocities are means over a tread, or, where a scheme does not keep those of the points, those of
     the middle.
-
-    Args:
-        integrator: The integrator, started.
-        wheel: Number of the wheel, 0 to 3, of each point of this rank.
-        rows: The recorded rows, with the middles of the treads: wheels 1 to 4, then the rails.
     """
 
     state_names = (*EventLog.state_names, "_v")
 
-    def __init__(self, integrator: Integrator, wheel: NDArray, rows: SparseRows) -> None:
-        super().__init__(integrator, points=WHEELS)
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self._prepare_wheels(WHEELS)
+        # The wheel, 0 to 3, of each point of this rank; the recorded rows are of the middles of the treads.
+        wheel, rows = wheel_of(setup.contact.L.order * (1e-8 * setup.body.length), p), setup.record
         self._members = np.zeros((wheel.size, WHEELS))
         self._members[np.arange(wheel.size), wheel] = 1.0
         self._sizes = self._comm.allreduce(self._members.sum(axis=0), op=MPI.SUM)

@@ -78,14 +78,15 @@ class FlightLog(MomentumLog):
     share_names = ("_corrections",)
     fixed_names = ("_steps",)
 
-    def __init__(self, integrator: Integrator, steps: int) -> None:
-        super().__init__(integrator)
+    def _prepare(self, setup: Any, p: Values) -> None:
+        super()._prepare(setup, p)
+        steps = max(1, round(p["t_end"] / p["h"]))
         self._tenth, self._steps, self._followed = max(1, steps // 10), steps, 0
         self._sums: NDArray = np.zeros(2)
         self._corrections = np.zeros(2)
         self._f: NDArray | None = None
-        if isinstance(integrator, CentralDifferences):
-            self._f = integrator.f[: integrator.system.owned].copy()
+        if isinstance(self._scheme, CentralDifferences):
+            self._f = self._scheme.f[: self._scheme.system.owned].copy()
 
     def observers(self) -> list[ObserverLike]:
         """Observers that keep this log."""
@@ -117,7 +118,7 @@ class FlightLog(MomentumLog):
         """See :meth:`.RunLog.resume`; the integrator is where it was."""
         super().resume(state)
         if self._f is not None:
-            self._f[:] = self._integrator.f[: self._f.size]
+            self._f[:] = self._scheme.f[: self._f.size]
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
@@ -133,6 +134,7 @@ class FreeFlight(common.SolidCase):
     parameters, schemes = PARAMETERS, SCHEMES
     defaults = {"force": "midpoint"}
     courants = COURANT
+    log_type = FlightLog
 
     def check(self, p: Values) -> None:
         """A ValueError also without spin."""
@@ -153,10 +155,6 @@ class FreeFlight(common.SolidCase):
     def end(self, p: Values, scheme: Scheme) -> float:
         """So many steps [s]."""
         return STEPS[scheme.explicit] * p["h"]
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> FlightLog:
-        """The log with momenta and mean energies. Collective."""
-        return FlightLog(integrator, max(1, round(p["t_end"] / p["h"])))
 
     def measure(self, run: Ended) -> Results:
         """Defects of momenta and energy, and how far the body swings and turns. Collective."""

@@ -7,6 +7,7 @@ spheres moves as one that flies against a rigid plane with the same speed: force
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from .... import Solid, mesh
 from ....exact.hertz import HertzImpact
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ...case import EXPLICIT, Ended, Problem, Results, RunLog, Setup, Values, Verdict, Verdicts
 from . import common
 
@@ -81,10 +82,10 @@ class ForceLog(RunLog):
 
     state_names = (*RunLog.state_names, "_sums", "_most")
 
-    def __init__(self, integrator: Integrator, window: float) -> None:
-        super().__init__(integrator)
+    def _prepare(self, setup: Any, p: Values) -> None:
+        window = WINDOW * exact(p).duration
         #: The last sums of all impulses so far, as many as the window has steps; the largest one in a window.
-        self._sums: NDArray = np.zeros(max(1, round(window / integrator.dt)))
+        self._sums: NDArray = np.zeros(max(1, round(window / self._scheme.dt)))
         self._most = 0.0
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
@@ -119,6 +120,7 @@ class HertzSphere(common.SolidCase):
     schemes: tuple[str, ...] = (*common.WITH_DISSIPATIVE, "cd-lagrange-singular")
     courants = (0.9, 10.0)
     allowed: Values = ALLOWED
+    log_type = ForceLog
 
     def check(self, p: Values) -> None:
         """A ValueError also where Hertz's theory does not hold."""
@@ -136,10 +138,6 @@ class HertzSphere(common.SolidCase):
     def end(self, p: Values, scheme: Scheme) -> float:
         """A little more than Hertz's duration [s]."""
         return 1.2 * exact(p).duration
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> ForceLog:
-        """The log with the force."""
-        return ForceLog(integrator, WINDOW * exact(p).duration)
 
     def measure(self, run: Ended) -> Results:
         """The numbers of the impact, those of the whole sphere, and Hertz's. Collective."""

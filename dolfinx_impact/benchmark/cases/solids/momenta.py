@@ -8,7 +8,7 @@ Source: Simo, Tarnow, Z. angew. Math. Phys. 43 (1992).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,9 @@ def momenta(x: NDArray, p: NDArray) -> NDArray:
 
 
 class MomentumLog(RunLog):
-    """The log of every step with the momenta about a fixed point [m] and the impulses that change them.
+    """The log of every step with the momenta about a fixed point and the impulses that change them.
+
+    The point is what the set-up has besides, by default the origin [m].
 
     Attributes:
         first: Linear and angular momentum at the start, shape (3,) or (6,) [N s, N m s].
@@ -41,13 +43,11 @@ class MomentumLog(RunLog):
 
     state_names = (*RunLog.state_names, "first", "impulse", "defect", "drift", "contact_gain", "_work")
 
-    def __init__(self, integrator: Integrator, about: Sequence[float] | NDArray = (0.0,)) -> None:
-        super().__init__(integrator)
-        system: Any = integrator.system
-        self._integrator: Any = integrator
+    def _prepare(self, setup: Any, p: Any) -> None:
+        system, about = self._scheme.system, 0.0 if setup is None or setup.beside is None else setup.beside
         self._dim = system.block
         self._arms = (system.x[:, : self._dim] - np.asarray(about)).ravel()
-        self._u, self._p = integrator.u.copy(), np.zeros(system.size)
+        self._u, self._p = self._scheme.u.copy(), np.zeros(system.size)
         self._rows: list[NDArray] = []
         self.first: NDArray = self._comm.allreduce(self.momenta(), op=MPI.SUM)
         self.impulse: NDArray = np.zeros(self.first.size)
@@ -65,13 +65,13 @@ class MomentumLog(RunLog):
 
     def momenta(self) -> NDArray:
         """This rank's part of the momenta."""
-        s, n = self._integrator, self._integrator.system.owned
+        s, n = self._scheme, self._scheme.system.owned
         s.system.mass_product(s.v, s.mass, self._p)
         return momenta(*(values[:n].reshape(-1, self._dim) for values in (self._arms + s.u, self._p)))
 
     def _impulses(self) -> NDArray:
         """Sums of the impulses, and of their moments at the position that the scheme pairs them with."""
-        s = self._integrator
+        s = self._scheme
         if s.contact is None:
             return np.zeros(self.first.size)
         u, dofs = s.u if s.v_shift > 0 else (self._u + s.u) / 2, s.contact.nodes.loaded.dofs
@@ -100,7 +100,7 @@ class MomentumLog(RunLog):
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.RunLog.resume`; the integrator is where it was."""
         super().resume(state)
-        self._u[:] = self._integrator.u
+        self._u[:] = self._scheme.u
 
     @property
     def worst_residual(self) -> float:

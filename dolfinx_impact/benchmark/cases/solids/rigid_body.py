@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .... import Plane, RigidBody, RigidBodyContact
 from ....exact.rigid import Impact, RigidImpact
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ....integrators.step_buffer import Steps
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, RunLog, Setup, Values, Verdict, contact_law
 from .common import FINITE, SCHEMES
@@ -91,10 +91,9 @@ class ImpactLog(RunLog):
 
     state_names = (*RunLog.state_names, "time", "before", "after", "normal", "tangential")
 
-    def __init__(self, integrator: Integrator) -> None:
-        super().__init__(integrator)
+    def _prepare(self, setup: Any, p: Values) -> None:
         self.time: float | None = None
-        self.before, self.after = integrator.v.copy(), np.zeros(3)
+        self.before, self.after = self._scheme.v.copy(), np.zeros(3)
         self.normal = self.tangential = 0.0
 
     def follow(self, steps: Steps) -> None:

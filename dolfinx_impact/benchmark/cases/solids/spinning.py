@@ -8,7 +8,6 @@ impulses point to its axis, the origin, and the angular momentum is constant.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from .... import NeoHookean, Plane, Solid, Sphere, mesh
 from ....integrators import Integrator, Option, Scheme
@@ -90,18 +89,11 @@ class Spinning(common.SolidCase):
     defaults = {"force": "midpoint"}
     courants = (0.5, 1.0)
     balance = "energy_defect"
-
-    def about_point(self, p: Values) -> Sequence[float]:
-        """The point about which moments are taken [m]."""
-        return 0.0, 0.0
+    log_type = MomentumLog
 
     def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
         """Start in rigid motion. Collective."""
         integrator.start(0.0, setup.body.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"]))
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> MomentumLog:
-        """The log with the momenta. Collective."""
-        return MomentumLog(integrator, self.about_point(p))
 
     def measure(self, run: Ended) -> Results:
         """Momenta, impulses, energy and the motion at the end. Collective."""
@@ -141,11 +133,8 @@ class SpinningDisc(Spinning):
             raise ValueError(f"vy0 must be negative [m/s], towards the plane, but is {p['vy0']}")
         disc = make_body(p, 0.0, 0.0, p["R"] + p["gap"])
         plane = common.contact(disc, "rim", Plane((0.0, 0.0), (0.0, 1.0)), p)
-        return Setup(system=disc, contact=plane, record=plane.approach())
-
-    def about_point(self, p: Values) -> Sequence[float]:
-        """Where a rigid disc would touch the plane [m]."""
-        return -p["vx0"] * p["gap"] / p["vy0"], 0.0
+        touching = -p["vx0"] * p["gap"] / p["vy0"], 0.0  # where a rigid disc would touch the plane
+        return Setup(system=disc, contact=plane, record=plane.approach(), beside=touching)
 
 
 class RingInCylinder(Spinning):

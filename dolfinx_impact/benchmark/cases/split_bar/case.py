@@ -58,15 +58,14 @@ class SplitLog(RunLog):
     state_names = (*RunLog.state_names, "jump")
     share_names = ("_energy",)
 
-    def __init__(self, integrator: Integrator) -> None:
-        super().__init__(integrator)
-        self._integrator, self.jump, self._energy = integrator, 0.0, 0.0
-        self._equal = isinstance(integrator, HATI) and integrator.substeps == 1
-        self._last = _interface(integrator) if self._equal else ()
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self.jump = self._energy = 0.0
+        self._equal = isinstance(self._scheme, HATI) and self._scheme.substeps == 1
+        self._last = _interface(self._scheme) if self._equal else ()
 
     def observers(self) -> list[ObserverLike]:
         """Observers that keep this log."""
-        return [self, self.after_step] if isinstance(self._integrator, HATI) else [self]
+        return [self, self.after_step] if isinstance(self._scheme, HATI) else [self]
 
     def after_step(self, integrator: Any) -> None:
         """Note the interface after one step of HATI. Collective."""
@@ -78,7 +77,7 @@ class SplitLog(RunLog):
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.RunLog.resume`; the integrator is where it was."""
         super().resume(state)
-        self._last = _interface(self._integrator) if self._equal else ()
+        self._last = _interface(self._scheme) if self._equal else ()
 
     def formula_gap(self, result: Result) -> float | None:
         """Interface energy less ``-(dt/4) sum_n [L_E W]_n . <Lambda>_n``, m = 1, over the largest one."""

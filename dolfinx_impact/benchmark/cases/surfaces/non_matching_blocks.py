@@ -103,9 +103,8 @@ class BlockLog(RunLog):
 
     state_names = (*RunLog.state_names, "gaps", "lateral", "sweeps", "condition", "_active")
 
-    def __init__(self, integrator: Integrator, axis: NDArray) -> None:
-        super().__init__(integrator)
-        self._axis = axis
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self._axis: NDArray = axes(p)[:, -1]
         self.gaps: list[float] = []
         self.lateral, self.sweeps, self.condition, self._active = 0.0, 0, 1.0, 0
 
@@ -161,6 +160,7 @@ class NonMatchingBlocks(common.Collision):
     )
     defaults = {"theta": 1.0, "mass": "lumped"}  # as for two bars
     make_body = staticmethod(make_blocks)
+    log_type = BlockLog
 
     def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
         """The scheme, perhaps with the negative control. Collective."""
@@ -176,10 +176,6 @@ class NonMatchingBlocks(common.Collision):
         """Towards each other along the blocks."""
         v = p["v0"] * axes(p)[:, -1]
         return {"lower": v, "upper": -v}
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> BlockLog:
-        """The log with the mean gaps. Collective."""
-        return BlockLog(integrator, axes(p)[:, -1])
 
     def measure(self, run: Ended) -> Results:
         """The blocks beside the bars. Collective."""

@@ -63,9 +63,8 @@ def disc_momenta(s: Integrator) -> NDArray:
 class DiscLog(RunLog):
     """The log with the momenta at the start, ``before``."""
 
-    def __init__(self, integrator: Integrator) -> None:
-        super().__init__(integrator)
-        self.before = disc_momenta(integrator)
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self.before = disc_momenta(self._scheme)
 
 
 class ObliqueDiscs(common.Collision):

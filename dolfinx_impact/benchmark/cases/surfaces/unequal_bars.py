@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .... import LinearElastic, Solid, rigid_motion
 from ....integrators import Integrator, Option, Scheme
 from ....mesh import join
 from ...boxes import box
-from ...case import Ended, Results, RunLog, Setup, Values, Verdict, Verdicts
+from ...case import Ended, Results, RunLog, Values, Verdict, Verdicts
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
 
@@ -87,9 +87,8 @@ class TipLog(RunLog):
 
     state_names = (*RunLog.state_names, "tips")
 
-    def __init__(self, integrator: Integrator, inside: NDArray) -> None:
-        super().__init__(integrator)
-        self._inside = inside
+    def _prepare(self, setup: Any, p: Values) -> None:
+        self._inside = np.repeat(np.abs(setup.body.x[: setup.body.owned // 2, 0]) < p["gap"], 2)
         self.tips: list[float] = []
 
     def __call__(self, integrator: Integrator) -> None:
@@ -106,6 +105,7 @@ class UnequalBars(common.Collision):
 
     parameters = PARAMETERS
     make_body = staticmethod(make_bars)
+    log_type = TipLog
     surfaces = ("first/boundary", "second/boundary")
 
     def end(self, p: Values, scheme: Scheme) -> float:
@@ -115,11 +115,6 @@ class UnequalBars(common.Collision):
     def velocities(self, body: Solid, p: Values) -> dict[str, ArrayLike]:
         """Those of the parameters, along x."""
         return {"first": (p["v1"], 0.0), "second": (p["v2"], 0.0)}
-
-    def log(self, integrator: Integrator, setup: Setup, p: Values) -> TipLog:
-        """The log with the velocity of the tips."""
-        near = np.abs(setup.body.x[: setup.body.owned // 2, 0]) < p["gap"]
-        return TipLog(integrator, np.repeat(near, 2))
 
     def measure(self, run: Ended) -> Results:
         """Velocities and contact beside those of wave theory. Collective."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .... import DofBound, PointMasses
 from ....algebra import kernels
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ....integrators.step_buffer import Steps
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, RunLog, Setup, Values, Verdict, contact_law
 
@@ -61,11 +62,10 @@ class CycleLog(RunLog):
 
     state_names = (*RunLog.state_names, "crossings", "amplitudes", "_state")
 
-    def __init__(self, integrator: Integrator) -> None:
-        super().__init__(integrator)
+    def _prepare(self, setup: Any, p: Any) -> None:
         self.crossings: list[float] = []  #: Times at which cycles begin, x interpolated linearly [s].
         self.amplitudes: list[float] = []  #: Largest ``|x|`` of each complete cycle [m].
-        self._kernel, self._h = kernels.jit(_cycles), integrator.dt
+        self._kernel, self._h = kernels.jit(_cycles), self._scheme.dt
         #: x and v of the step before (x is none at first), largest |x| of the cycle, jump, speed.
         self._state = np.array([np.nan, 0.0, 0.0, 0.0, 0.0])
 
