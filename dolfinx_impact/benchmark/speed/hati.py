@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -251,13 +250,12 @@ def cranes(
 def _cranes(crane: Values, of: str, steps: Sequence[float]) -> Turns:
     def divide(setup: Any) -> Any:
         """The same crane at rest, which takes long to find."""
-        parts = setup.beside.bodies(divided=True)
-        return replace(setup, system=parts, contact=setup.beside.wheels(parts[0]))
+        return setup.beside.setup(divided=True)
 
     made = runs("solid-crane", crane, lambda h: [max(1, round(dt / h)) for dt in steps], 160, divide)
     lowest = model.HEIGHTS["girders"] / 2 + model.RAIL + model.CLEARANCE / 2
     for run in made.values():
-        run.integrator.start(run.setup.beside.start, lambda x: np.outer([0.0, 0.0, 0.1], x[2] > lowest))
+        run.integrator.start(run.setup.u0, lambda x: np.outer([0.0, 0.0, 0.1], x[2] > lowest))
         run.go_on(run.integrator.dt)  # compiles
     times = np.linspace(0.0, crane["t_end"], 41)[1:-1]
 

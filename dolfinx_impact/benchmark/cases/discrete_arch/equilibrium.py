@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...._types import BoolArray, FloatArray
 from ....algebra.complementarity import NotConverged
@@ -16,23 +15,16 @@ _MAX_ITERATIONS = 300
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A local minimum of the chain's energy above a floor.
+    """A local minimum of the chain's energy above a floor."""
 
-    Attributes:
-        positions: Positions of the nodes, shape (2 n,) [m].
-        forces: Contact forces of the internal nodes 1, 2, ..., at least 0, shape (n - 2,) [N].
-        active: Numbers of the nodes in contact with the floor.
-        residual: Largest unbalanced force [N].
-    """
-
-    positions: FloatArray
-    forces: FloatArray
-    active: tuple[int, ...]
-    residual: float
+    positions: FloatArray  #: Of the nodes, shape (2 n,) [m].
+    forces: FloatArray  #: Of contact at the internal nodes 1, 2, ..., at least 0, shape (n - 2,) [N].
+    active: tuple[int, ...]  #: Numbers of the nodes in contact with the floor.
+    residual: float  #: Largest unbalanced force [N].
 
 
 def static_equilibrium(
-    chain: Chain, floor: ArrayLike, start: FloatArray, *, tolerance: float = 1e-12
+    chain: Chain, floor: float | FloatArray, start: FloatArray, *, tolerance: float = 1e-12
 ) -> Equilibrium:
     """Minimise the chain's energy without load subject to ``y_i >= floor`` at the internal nodes.
 
@@ -47,12 +39,11 @@ def static_equilibrium(
         tolerance: Accepted unbalanced force relative to k times the length of a bar.
 
     Raises:
-        ValueError: A floor or start of another shape or with values that are not finite.
         NotConverged: No minimum was found.
     """
     lower = np.full(chain.size, -np.inf)
-    lower[chain.heights] = _finite("floor", floor, chain.heights.size)
-    x = np.maximum(_finite("start", start, chain.size), lower)
+    lower[chain.heights] = floor
+    x = np.maximum(start, lower)
     x[chain.constrained] = chain.rest[chain.constrained]
     length = float(np.hypot(*(chain.rest[2:4] - chain.rest[:2])))
     accepted, last = tolerance * chain.k * length, np.inf
@@ -69,13 +60,6 @@ def static_equilibrium(
         x, last = _line_search(chain, x, full, lower, worst, length), worst
     left = f"a force of {worst:.3g} N is unbalanced"
     raise NotConverged(f"no static equilibrium in {_MAX_ITERATIONS} steps: {left}")
-
-
-def _finite(name: str, values: ArrayLike, size: int) -> FloatArray:
-    given = np.asarray(values, dtype=np.float64)
-    if given.shape not in ((), (size,)) or not np.all(np.isfinite(given)):
-        raise ValueError(f"{name} must be finite, one number or shape ({size},), but is {values!r}")
-    return np.broadcast_to(given, (size,))
 
 
 def _unbalanced(chain: Chain, x: FloatArray, force: FloatArray, lower: FloatArray) -> tuple[BoolArray, float]:

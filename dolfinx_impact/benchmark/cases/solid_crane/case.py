@@ -13,7 +13,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from .... import NodePairs, Solid, parallel
+from .... import parallel
 from ....algebra.operators import of_points
 from ....integrators import SCHEMES, Option, Scheme
 from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, contact_law, defaults
@@ -96,31 +96,20 @@ def frame_frequencies(p: Values) -> tuple[list[float], list[float]]:
 
 
 class SolidCrane:
-    """The solid crane for one set of parameters, distributed over the ranks. Collective.
-
-    Attributes:
-        rest: The crane at rest.
-        record: The acceleration of the ground [m/s2].
-    """
+    """The solid crane for one set of parameters, its mesh distributed over the ranks. Collective."""
 
     def __init__(self, p: Values) -> None:
         self._p = p
         self.record, self.rest = frame_case.read_record(p["record"]), at_rest(p)
         self._named = model.crane_mesh(p, MPI.COMM_WORLD)
 
-    def bodies(self, divided: bool) -> tuple[Solid, ...]:
-        """Rails with wheels, and all other parts; or the undivided crane. Collective."""
-        return model.bodies(self._named, self._p, self.record, divided)
-
-    def wheels(self, body: Solid) -> NodePairs:
-        """Contact of the treads, with gaps that are exactly 0 at the start. Collective."""
-        p = self._p
-        gap0 = self.rest.gap0 if p["start"] == "static" else 0.0
-        return model.wheels(body, gap0=gap0, **contact_law(p))
-
-    def start(self, x: NDArray) -> NDArray:
-        """Displacements at the start at nodes x of shape (3, n), shape (3, n) [m]."""
-        return self.rest.field(x) if self._p["start"] == "static" else np.zeros(x.shape)
+    def setup(self, divided: bool) -> Setup:
+        """The crane at rest, divided or not, and its wheels, whose gaps are exactly 0. Collective."""
+        p, static = self._p, self._p["start"] == "static"
+        parts = model.bodies(self._named, p, self.record, divided)
+        wheels = model.wheels(parts[0], gap0=self.rest.gap0 if static else 0.0, **contact_law(p))
+        state = {"record": model.wheel_rows(parts[0], p), "u0": self.rest.field if static else 0.0}
+        return Setup(system=parts if divided else parts[0], contact=wheels, beside=self, **state)
 
 
 def frame_events(p: Values, h: float) -> Events:
@@ -183,11 +172,7 @@ class SolidCraneCase(Case):
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The crane at rest, divided or not, and its wheels. Collective."""
-        crane = SolidCrane(p)
-        parts = crane.bodies(scheme.divided)
-        system, rows = parts if scheme.divided else parts[0], model.wheel_rows(parts[0], p)
-        wheels = crane.wheels(parts[0])
-        return Setup(system=system, contact=wheels, record=rows, beside=crane, u0=crane.start)
+        return SolidCrane(p).setup(scheme.divided)
 
     def dofs(self, setup: Setup) -> int:
         """Free dofs of the whole crane. Collective."""

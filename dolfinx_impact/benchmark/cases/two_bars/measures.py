@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ....exact import ImpactingBar
-from ....integrators import Integrator
 from ...convergence import norm35
 from ...runs import FailedRun, Run, Runs
 from ..impacting_bar.measures import rate
@@ -175,16 +174,11 @@ def motion(runs: Runs, scheme: str, **settings: Any) -> Motion:
 def _motion(scheme: str, parameters: str) -> Motion:
     values = json.loads(parameters)
     problem = case.TwoBars().make(scheme, values)
-    x: NDArray = problem.integrator.system.x[:, 0]  # type: ignore[attr-defined]
-    left, kept = np.flatnonzero(x < 0), []
-
-    def keep(s: Integrator) -> None:
-        kept.append((s.t, s.u[left], s.v_mean[left]))
-
-    keep(problem.integrator)
-    problem.simulate([keep], energies=False, every=1)
-    t, u, v = (np.array(column) for column in zip(*kept))
-    bar, distance = case.exact(values), -values["gap"] / 2 - x[left]
+    body = problem.setup.body
+    left = np.flatnonzero(body.x[:, 0] < 0)
+    run = problem.simulate([], record=body.rows(left), energies=False, every=1)
+    t, u, v = (run[name] for name in ("t", "u", "v_t"))
+    bar, distance = case.exact(values), -values["gap"] / 2 - np.sort(body.x[left, 0])  # as the columns
     return Motion(t, distance, u, v, *(f(distance, t[:, None]) for f in (bar.displacement, bar.velocity)))
 
 
