@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,11 +14,11 @@ from .. import Result, SparseRows, StepControl, parallel, simulate
 from ..integrators import SCHEMES, Integrator, Option, Scheme, find_scheme, options
 from ..output.observer import ObserverLike
 from .run_log import RunLog as RunLog
-from .verdict import Verdict as Verdict  # cases import both from here
+from .verdict import Verdict as Verdict  # cases import these from here
+from .verdict import Verdicts as Verdicts
 
 Values = Mapping[str, Any]  #: Parameters of a run by name.
 Results = dict[str, Any]  #: Measured numbers of a run by name.
-Verdicts = Iterable[Verdict]
 Judged = tuple[Results, list[Verdict]]
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +63,9 @@ class Verdict:
         finite = {n: None if v is None or not math.isfinite(v) else v for n, v in numbers.items()}
         reproduced = None if self.reproduced is None else bool(self.reproduced)
         return {name: self.words, **finite, "reproduced": reproduced}
+
+
+Verdicts = Iterable[Verdict]
 
 
 def worst(relation: str, measured: Any, expected: float = 0.0) -> float:

@@ -184,11 +184,10 @@ def test_samples_are_those_of_coarse_steps(every):
 
 
 class Kept(RunLog):
-    """All that the log is told, of this rank's points."""
+    """All that the log is told, of this rank's points; made with L in the place of a set-up."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.told = []
+    def _prepare(self, setup, p):
+        self._normal, self.told = setup, []
 
     def contacts(self, t, r, gap, before):
         super().contacts(t, r, gap, before)

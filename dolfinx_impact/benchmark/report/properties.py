@@ -166,15 +166,9 @@ def oscillation(runs: Runs, scheme: str, t_end: float = 2e-3) -> Verdict:
     run = runs("impacting-bar", scheme, t_end=t_end)
     v = run["v_t"][run["t"] > _released(p), 0]
     first, last = (float(np.std(part)) / p["v0"] for part in np.array_split(v, 4)[::3])
-    early = released_deviation(run.history, p)
+    early = float(np.std(run["v_t"][(run["t"] > _released(p)) & (run["t"] <= 3e-4), 0])) / p["v0"]
     why = f"deviation {first:.3g} v0 in the first, {last:.3g} v0 in the last quarter; {early:.3g} in 1.5e-4 s"
     return Verdict.below(why, last / first if first > 0 else 0.0, 0.75)
-
-
-def released_deviation(history: Mapping[str, NDArray], p: Mapping[str, Any], end: float = 3e-4) -> float:
-    """Standard deviation of the contact node's velocity from the release to ``end``, over v0."""
-    t = history["t"]
-    return float(np.std(history["v_t"][(t > _released(p)) & (t <= end), 0]) / p["v0"])
 
 
 def _released(p: Mapping[str, Any]) -> float:

@@ -230,12 +230,16 @@ def _bar(size: int) -> Turns:
     x, y = matrix.createVecs()
     arrays, loops = [np.zeros(bar.owned) for _ in range(4)], kernels.load()
     rows, recorded = wall.approach(), "step, energies and recorder"
+
+    def simulated() -> None:
+        simulate(full, t_end=full.t + _ROUND * full.dt, record=rows, progress=False)
+
     actions = {
         # The product, and v += w f; u += h v in one compiled loop where numba is installed.
         "product and update": Action(lambda: (matrix.mult(x, y), loops.fused_update(*arrays, 1e-9)), _ROUND),
         "step": Action(plain.step, _ROUND, name="step"),
         "step without contact": Action(free.step, _ROUND),
-        recorded: Action(lambda: _simulated(full, rows), 1, _ROUND, name=recorded),
+        recorded: Action(simulated, 1, _ROUND, name=recorded),
     }
 
     def numbers(seconds: Seconds) -> Iterator[Number]:
@@ -246,7 +250,3 @@ def _bar(size: int) -> Turns:
 
     about = f"{dofs:.0f} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up {built:.1f} s"
     return Turns(f"3D bar, {about}", actions, numbers, str(size), dofs)
-
-
-def _simulated(s: Integrator, rows: Any) -> None:
-    simulate(s, t_end=s.t + _ROUND * s.dt, record=rows, progress=False)

@@ -12,7 +12,19 @@ from .... import DofBound, PointMasses, Result
 from ....algebra import kernels
 from ....exact import BouncingBall
 from ....integrators import Option, Scheme, find_scheme
-from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
+from ...case import (
+    COMMON,
+    EXPLICIT,
+    SINGLE,
+    Case,
+    Ended,
+    Results,
+    Setup,
+    Values,
+    Verdict,
+    Verdicts,
+    contact_law,
+)
 from ...run_log import RunLog, Steps
 
 PARAMETERS = {
@@ -99,24 +111,25 @@ def _follow_flights(t: NDArray, motion: NDArray, ball: NDArray, state: NDArray, 
     return count
 
 
-def _resting(kind: str, results: Values, ball: BouncingBall, result: Result, p: Values) -> list[Verdict]:
+def _resting(kind: str, results: Values, ball: BouncingBall, result: Result, p: Values) -> Verdicts:
     """The scheme passes the accumulation point, and what is left is the depth of one impact."""
     h, e, tolerance = p["h"], ball.restitution, rest_tolerance(ball, p["h"])
     if e == 1 or p["t_end"] < ball.t_final + tolerance:
-        return []
+        return
     if kind != "velocity" and e > 0:
         # A correction of the position lifts the ball by up to h v, which adds up to g h to the next
         # impact speed: w' <= e w + g h. It never rests.
         speed = float(abs(result["v_t"][result["t"] >= ball.t_final + tolerance, 0]).max(initial=0.0))
         words = "past the accumulation point it bounces no faster than g h / (1 - e) [m/s]"
-        return [Verdict.below(words, speed, ball.gravity * h / (1 - e))]
+        yield Verdict.below(words, speed, ball.gravity * h / (1 - e))
+        return
     rests = results["rest_time"] is not None
     rest = results["rest_time"] if rests else p["t_end"]
-    passes = Verdict.equal("the ball rests from the accumulation point on [s]", rest, ball.t_final, tolerance)
-    words = "it rests within the depth h v of an impact [m]"
+    words = "the ball rests from the accumulation point on [s]"
+    yield Verdict.equal(words, rest, ball.t_final, tolerance).only_if(rests)
     # A step makes up to h v before the ball is seen to be in the ground.
     depth = h * (ball.impact_speed + h * ball.gravity)
-    return [passes.only_if(rests), Verdict.below(words, results["final_position"], depth)]
+    yield Verdict.below("it rests within the depth h v of an impact [m]", results["final_position"], depth)
 
 
 def rest_tolerance(ball: BouncingBall, h: float) -> float:
@@ -135,19 +148,18 @@ def rest_tolerance(ball: BouncingBall, h: float) -> float:
     return h * (flights * (1 + e) / e + slow) + 2 * RESTING / (g * (1 - e))
 
 
-def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Result) -> list[Verdict]:
+def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Result) -> Verdicts:
     """Arguments of Di Stasio et al. (2019), Figures 3 and 4, for and against the position level."""
-    verdicts, e = [], ball.restitution
+    e = ball.restitution
     if scheme == "paoli-schatzman" and e == 1 and log.heights:
         words = "impacts feed energy: it rises above its first height [m]"
-        verdicts.append(Verdict.above(words, max(log.heights), ball.top * (1 + 1e-9)))
+        yield Verdict.above(words, max(log.heights), ball.top * (1 + 1e-9))
     if scheme in ("carpenter", "paoli-schatzman") and e == 0:
         away = float(abs(result["u"][:, 0] - ball.position(result["t"])).max())
-        verdicts.append(Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top))
+        yield Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top)
     if scheme == "carpenter-implicit":
         words = "the scheme is unstable at the impact: energy left, none is due [J]"
-        verdicts.append(Verdict.above(words, log.energy, 1e-3 * float(ball.energy(0.0))))
-    return verdicts
+        yield Verdict.above(words, log.energy, 1e-3 * float(ball.energy(0.0)))
 
 
 class Ball(Case):
@@ -175,22 +187,21 @@ class Ball(Case):
         others = {"impacts": run.log.contact_phases, "energy_after_impact": run.log.energy}
         return {**run.log.numbers(*names), "final_position": float(run.integrator.u[0]), **others}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Whether the ball bounces, rests and stays above the ground as its scheme should let it."""
         p, log, results = run.p, run.log, run.results
         if log.contact_start is None:
-            return []
-        ball, kind, e, rows = exact(p), find_scheme(run.scheme).contact, p["restitution"], list[Verdict]()
+            return
+        ball, kind, e = exact(p), find_scheme(run.scheme).contact, p["restitution"]
         if "velocity" in kind:
             words = "Newton's impact law holds in every step [m/s]"
             limit = 1e-14 * max(1.0, ball.impact_speed)
-            rows.append(Verdict.below(words, log.rebound_defect, limit))
-            rows += _resting(kind, results, ball, run.result, p)
+            yield Verdict.below(words, log.rebound_defect, limit)
+            yield from _resting(kind, results, ball, run.result, p)
         if "position" in kind and (e == 0 or "velocity" in kind):
             words, limit = "the ball never penetrates [m]", 1e-13 * max(1.0, ball.top)
-            rows.append(Verdict.below(words, results["penetration_max"], limit))
+            yield Verdict.below(words, results["penetration_max"], limit)
         if kind == "velocity" and e == 1 and log.heights:
             worst = max(abs(height - log.heights[0]) for height in log.heights)
-            words = "the ball always reaches the same height [m]"
-            rows.append(Verdict.below(words, worst, 1e-11 * ball.top))
-        return rows + _position_verdicts(run.scheme, ball, log, run.result)
+            yield Verdict.below("the ball always reaches the same height [m]", worst, 1e-11 * ball.top)
+        yield from _position_verdicts(run.scheme, ball, log, run.result)

@@ -19,7 +19,7 @@ from ....integrators.options import check
 from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
 from ...run_log import CONTACT
-from ...verdict import Verdict
+from ...verdict import Verdict, Verdicts
 
 PARAMETERS = {
     "dimension": Option(1, "-", "line or solid", (1, 3)),
@@ -117,25 +117,25 @@ class BarCase(Case):
         chosen, central = find_scheme(run.scheme), isinstance(run.integrator, CentralDifferences)
         return central and chosen.explicit and chosen.contact == "velocity"
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Impulse, duration and loss of energy of a whole impact. Collective."""
         results, p, true = run.results, run.p, self.exact(run.p)
         if p["v0"] == 0 or p["t_end"] < 1.2 * true.contact_end or results["contact_start"] is None:
-            return []
+            return
         impulse, first, lasting, loss = self.words
-        rows, node_alone = [Verdict.equal(impulse, results["impulse_ratio"], 1.0, 0.02)], self.node_alone(run)
+        node_alone = self.node_alone(run)
+        yield Verdict.equal(impulse, results["impulse_ratio"], 1.0, 0.02)
         if node_alone and p["gap"] > p["gap_tolerance"]:
             momentum = (1 + p["restitution"]) * self.contact_mass(run) * p["v0"]
-            rows.append(Verdict.equal(first, results["first_impulse"], momentum, 1e-12 * momentum))
+            yield Verdict.equal(first, results["first_impulse"], momentum, 1e-12 * momentum)
         if p.get("dimension", 1) > 1 or p["restitution"] > 0:
-            return rows  # the rest is about one node that stays
+            return  # the rest is about one node that stays
         lasted = results["contact_end"] - results["contact_start"]
         expected = 2 * p["length"] / true.wave_speed
-        one = "the contact is one uninterrupted phase"
-        rows.append(Verdict.equal(one, results["contact_phases"], 1, 0))
-        rows.append(Verdict.equal(lasting, lasted, expected, 0.05 * expected))
-        lost = Verdict.equal(loss, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
-        return [*rows, lost] if node_alone else rows
+        yield Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0)
+        yield Verdict.equal(lasting, lasted, expected, 0.05 * expected)
+        if node_alone:
+            yield Verdict.equal(loss, results["energy_lost"], 1 / (2 * p["elements"]), 1e-9)
 
     def orders(self, scheme: str, courant: float, p: Values) -> NDArray:
         """Orders of (u, v_t) at the contact node, Fekak et al. (94), mesh and step refined. Collective."""
@@ -147,7 +147,7 @@ class BarCase(Case):
             errors.append([norm35(result[name][:, 0], values) for name, values in zip(("u", "v_t"), exact)])
         return -np.polyfit(np.log(self.order_elements), np.log(errors), 1)[0]
 
-    def study(self, problem: Problem) -> list[Verdict]:
+    def study(self, problem: Problem) -> Verdicts:
         """The orders at the run's Courant number, the mesh refined several times. Collective.
 
         With h = c dt both are 1 for CD-Lagrange; below, its velocity oscillates after every jump: order about
@@ -158,15 +158,14 @@ class BarCase(Case):
         at_limit, explicit, true = abs(courant - 1) <= 1e-6, scheme == "cd-lagrange", self.exact(p)
         steps = p["t_end"] * true.wave_speed / p["length"] * sum(self.order_elements) / courant
         if p["v0"] == 0 or p["restitution"] > 0 or not self.orders_known(scheme, p):
-            return []
+            return
         if courant > 1 and not at_limit or steps > ORDER_STEPS:
-            return []
+            return
         u, v = self.orders(scheme, 1.0 if at_limit else courant, p)
         expected, name = 1.0 if explicit and at_limit else 0.5, f"in norm (94) at courant {courant:.3g}"
-        verdicts = [Verdict.equal(f"order of the velocity at t {name}", v, expected, 0.15)]
+        yield Verdict.equal(f"order of the velocity at t {name}", v, expected, 0.15)
         if at_limit or not explicit:
-            verdicts.append(Verdict.equal(f"order of the displacement {name}", u, expected, 0.15))
-        return verdicts
+            yield Verdict.equal(f"order of the displacement {name}", u, expected, 0.15)
 
 
 class Bar(BarCase):

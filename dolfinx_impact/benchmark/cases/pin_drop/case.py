@@ -17,20 +17,9 @@ from scipy.optimize import brentq
 from .... import HATI, NamedMesh, Plane, Result, RigidContact, Solid, SparseRows, named
 from ....integrators import Integrator, Option, Scheme
 from ...boxes import Brick, BrickGrid, bricks_mesh
-from ...case import (
-    COMMON,
-    EXPLICIT,
-    Case,
-    Ended,
-    Results,
-    Setup,
-    Values,
-    Verdict,
-    Verdicts,
-    defaults,
-    vertical,
-)
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, defaults, vertical
 from ...run_log import CONTACT
+from ...verdict import Verdict
 from ..solids.common import POSITIVE, contact, elastic, material
 from ..split_bar.case import SplitLog
 

@@ -15,7 +15,7 @@ from .... import LinearElastic, Plane, RigidContact, Solid, mesh
 from ....exact import SignoriniBar
 from ....integrators import SCHEMES, Option, Scheme, energy, find_scheme
 from ....simulation.recorder import added
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, contact_law
+from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
 from ...run_log import CONTACT, RunLog, Steps
 
 #: Time step unless given, of implicit and of explicit schemes [s].
@@ -135,22 +135,21 @@ def left_ground(bar: SignoriniBar, t: float) -> bool:
     return bar.g0 == 0 and t >= bar.contact_end + bar.transit / 2
 
 
-def _impact_verdicts(scheme: Scheme, results: Results, h: float, p: Values) -> list[Verdict]:
+def _impact_verdicts(scheme: Scheme, results: Results, h: float, p: Values) -> Verdicts:
     """Verdicts on one impact at uniform speed, without gravity."""
     bar, N = exact(p), p["elements"]
     duration, tolerance = results["contact_end"] - results["contact_start"], h + front_spread(bar, N)
     words = "the bar leaves the ground 2 L / c after it touched [s]"
-    verdicts = [Verdict.equal(words, duration, 2 * bar.transit, tolerance)]
+    yield Verdict.equal(words, duration, 2 * bar.transit, tolerance)
     if scheme.contact == "velocity":
         words, limit = "it penetrates by no more than a step's approach [m]", (1 + 1e-9) * h * bar.v0
-        verdicts.append(Verdict.below(words, results["penetration_max"], limit))
+        yield Verdict.below(words, results["penetration_max"], limit)
     if scheme.contact == "velocity" and scheme.explicit:
         force = bar.rho * bar.length / (2 * N) * bar.v0 / h
         words = "the first force stops the contact node, m_i v_i / h [N]"
-        verdicts.append(Verdict.equal(words, results["first_force"], force, 1e-9 * force))
+        yield Verdict.equal(words, results["first_force"], force, 1e-9 * force)
         words = "the contact force takes the kinetic energy of the contact node, 1/(2N)"
-        verdicts.append(Verdict.equal(words, results["contact_work"], -1 / (2 * N), 1e-9))
-    return verdicts
+        yield Verdict.equal(words, results["contact_work"], -1 / (2 * N), 1e-9)
 
 
 _LEFT_OUT = ("cd-lagrange-implicit", "hati")
@@ -205,18 +204,16 @@ class Signorini(Case):
             **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Statements of the papers on the scheme and on the case."""
-        p, results, rows = run.p, run.results, list[Verdict]()
-        chosen, bar = find_scheme(run.scheme), exact(p)
+        p, results, chosen, bar = run.p, run.results, find_scheme(run.scheme), exact(run.p)
         if p["restitution"] > 0:
-            return rows
+            return
         if "position" in chosen.contact:
             limit, deepest = 1e-12 * max(bar.h0, bar.length), results["penetration_max"]
-            rows.append(Verdict.below("the bar never penetrates [m]", deepest, limit))
+            yield Verdict.below("the bar never penetrates [m]", deepest, limit)
         if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:
-            rows += _impact_verdicts(chosen, results, p["h"], p)
-        return rows
+            yield from _impact_verdicts(chosen, results, p["h"], p)
 
 
 SIGNORINI_IMPACT = Signorini(

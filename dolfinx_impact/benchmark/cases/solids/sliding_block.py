@@ -177,15 +177,12 @@ class SlidingBlock(common.SolidCase):
         block = make_block(p)
         plane = common.contact(block, "bottom", Plane((0.0, 0.0), list(axes(p)[1])), p)
         nodes = np.arange(block.owned // 2)
-        return Sliding.of(block, nodes, p, block=block, contact=plane, bottom=plane.total)
+        u0 = equilibrium(block, p)
+        return Sliding.of(block, nodes, p, block=block, contact=plane, bottom=plane.total, u0=u0)
 
     def end(self, p: Values, scheme: Scheme) -> float:
         """Some transits of a wave [s]."""
         return TRANSITS * transit(p)
-
-    def start(self, integrator: Integrator, setup: Sliding, p: Values) -> None:
-        """Start in equilibrium. Collective."""
-        integrator.start(equilibrium(setup.block, p), 0.0)
 
     def measure(self, run: Ended) -> Results:
         """Acceleration, slip and friction; means are those after the first wave transits."""
@@ -236,10 +233,9 @@ class MeshedIncline(SlidingBlock):
         contact = SurfaceContact(body, "block/bottom", "incline/boundary", **contact_law(p))
         nodes = np.flatnonzero(body._nodes_in("block")[: body.owned // 2])
         bottom = int(parallel.total(body.comm, body.nodes("block/bottom").size))
-        critical = block.critical_time_step()
-        return Sliding.of(body, nodes, p, block=block, contact=contact, bottom=bottom, critical=critical)
+        more = {"critical": block.critical_time_step(), "u0": _on_both(block, body, equilibrium(block, p))}
+        return Sliding.of(body, nodes, p, block=block, contact=contact, bottom=bottom, **more)
 
     def start(self, integrator: Integrator, setup: Sliding, p: Values) -> None:
         """Start in the equilibrium of the block alone. Collective."""
-        u = _on_both(setup.block, setup.body, equilibrium(setup.block, p))
-        integrator.start(u, 0.0, allow_penetration=True)
+        integrator.start(setup.u0, 0.0, allow_penetration=True)

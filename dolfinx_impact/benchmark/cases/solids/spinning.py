@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from .... import NeoHookean, Plane, Solid, Sphere, mesh
-from ....integrators import Integrator, Option, Scheme
+from ....integrators import Option, Scheme
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
 from . import common
 from .common import FINITE, SCHEMES
@@ -91,10 +91,6 @@ class Spinning(common.SolidCase):
     balance = "energy_defect"
     log_type = MomentumLog
 
-    def start(self, integrator: Integrator, setup: Setup, p: Values) -> None:
-        """Start in rigid motion. Collective."""
-        integrator.start(0.0, setup.body.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"]))
-
     def measure(self, run: Ended) -> Results:
         """Momenta, impulses, energy and the motion at the end. Collective."""
         log, p = run.log, run.p
@@ -134,7 +130,8 @@ class SpinningDisc(Spinning):
         disc = make_body(p, 0.0, 0.0, p["R"] + p["gap"])
         plane = common.contact(disc, "rim", Plane((0.0, 0.0), (0.0, 1.0)), p)
         touching = -p["vx0"] * p["gap"] / p["vy0"], 0.0  # where a rigid disc would touch the plane
-        return Setup(system=disc, contact=plane, record=plane.approach(), beside=touching)
+        v0 = disc.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"])
+        return Setup(system=disc, contact=plane, record=plane.approach(), beside=touching, v0=v0)
 
 
 class RingInCylinder(Spinning):
@@ -152,4 +149,5 @@ class RingInCylinder(Spinning):
             raise ValueError(f"the ring must lie inside the wall, {size}: change wall, R, x0 or y0")
         ring = make_body(p, p["hole"], p["x0"], p["y0"])
         wall = common.contact(ring, "rim", Sphere((0.0, 0.0), p["wall"], inside=True), p)
-        return Setup(system=ring, contact=wall, record=wall.approach())
+        v0 = ring.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"])
+        return Setup(system=ring, contact=wall, record=wall.approach(), v0=v0)

@@ -18,7 +18,7 @@ from ....output.observer import ObserverLike
 from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law, defaults
 from ...convergence import norm35
 from ...run_log import RunLog
-from ...verdict import Verdict
+from ...verdict import Verdict, Verdicts
 from ..impacting_bar import case as impacting_bar
 
 #: Courant number and end time [s] unless given, by load.
@@ -127,23 +127,22 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
     return [Verdict.below(f"{name} {words}", int(n), 0) for name, n in zip(ERRORS, rises)]
 
 
-def interface_verdicts(run: Ended) -> list[Verdict]:
+def interface_verdicts(run: Ended) -> Verdicts:
     """Continuity and energy of the interface of HATI."""
     p, results = run.p, run.results
     # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
-    scale, rows = p["v0"] or float(np.max(np.abs(run.result["v_t"]))), list[Verdict]()
+    scale = p["v0"] or float(np.max(np.abs(run.result["v_t"])))
     if scale > 0:
         unit = "v0" if p["v0"] else "the largest speed"
         words = f"velocities are continuous at coarse times (jump over {unit})"
-        rows.append(Verdict.below(words, results["velocity_jump"] / scale, 1e-13))
+        yield Verdict.below(words, results["velocity_jump"] / scale, 1e-13)
     if run.integrator.ratio == 1:
         words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
-        rows.append(Verdict.below(words, results["interface_formula_gap"], 1e-12))
+        yield Verdict.below(words, results["interface_formula_gap"], 1e-12)
     elif whole(p):
         words = "the interface dissipates: its energy at the end over the largest kinetic one"
         taken = results["interface_energy"] / float(np.max(run.result["kinetic"]))
-        rows.append(Verdict(words, taken, 0.0, 1e-12, taken <= 1e-12))
-    return rows
+        yield Verdict(words, taken, 0.0, 1e-12, taken <= 1e-12)
 
 
 class SplitBar(Case):
@@ -205,15 +204,15 @@ class SplitBar(Case):
             **reference_errors(run.result, run.integrator, run.p),
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """The interface of HATI, and the impulse of the impact."""
-        verdicts = interface_verdicts(run) if isinstance(run.integrator, HATI) else []
+        if isinstance(run.integrator, HATI):
+            yield from interface_verdicts(run)
         # A coarse step within which waves cross several elements damps the impact.
         small = run.integrator.substeps * run.p["courant"] <= 1 + 1e-6
         if run.p["load"] == "none" and whole(run.p) and small:
             words = impacting_bar.Bar.words[0]
-            verdicts.append(Verdict.equal(words, run.results["impulse_ratio"], 1.0, 0.02))
-        return verdicts
+            yield Verdict.equal(words, run.results["impulse_ratio"], 1.0, 0.02)
 
     def study(self, problem: Problem) -> list[Verdict]:
         """Errors of HATI as its ratio falls. Collective."""

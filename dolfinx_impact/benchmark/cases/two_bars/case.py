@@ -13,7 +13,7 @@ from .... import LinearElastic, NodePairs, Solid, mesh, parallel
 from ....exact import ImpactingBar
 from ....integrators import Option, Scheme
 from ....integrators.options import check
-from ...case import COMMON, EXPLICIT, Ended, Results, Setup, Values, Verdict, contact_law
+from ...case import COMMON, EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
 from ..impacting_bar import case as impacting_bar
 
 _BAR = ("E", "rho", "length", "area")
@@ -85,12 +85,13 @@ class TwoBars(impacting_bar.BarCase):
         """As of one bar, where the tips do not touch at the start."""
         return super().node_alone(run) and run.p["gap"] > run.p["gap_tolerance"]
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Ended) -> Verdicts:
         """Symmetry; impulse, duration and loss of energy of a whole impact. Collective."""
-        rows = super().verdicts(run)
         scale, apart = (float(np.abs(u).max()) for u in (run.result["u"], np.diff(run.result["u"])))
-        words = "the bars mirror each other (tips' displacements, relative)"
-        return [Verdict.below(words, apart / scale, 1e-12), *rows] if scale > 0 else rows
+        if scale > 0:
+            words = "the bars mirror each other (tips' displacements, relative)"
+            yield Verdict.below(words, apart / scale, 1e-12)
+        yield from super().verdicts(run)
 
     def orders_known(self, scheme: str, p: Values) -> bool:
         """Those of the paper's two schemes, Figs. 9 and 10, over a whole impact."""
