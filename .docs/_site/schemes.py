@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from dolfinx_impact.benchmark.work_precision import table as work_table
+from dolfinx_impact.benchmark.work_precision import figures as work_table
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.catalogue import CLASSES
 

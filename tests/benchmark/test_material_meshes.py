@@ -91,7 +91,6 @@ def test_a_ball_touches_the_plane(kind, diagonals):
 @pytest.mark.parametrize(
     "given, words",
     [
-        (("cone", 1e-3, 1.0, 1.0), "geometry must be one of axisymmetric, quarter, tetrahedra"),
         (("quarter", 0.0, 1.0, 1.0), "size must be positive"),
         (("quarter", 2.0, 1.0, 1.0), "at most the radius"),
         (("axisymmetric", 0.1, float("inf"), 1.0), "length inf"),

@@ -11,7 +11,7 @@ from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.benchmark.work_precision import figures, measure, studies, table
+from dolfinx_impact.benchmark.work_precision import figures, measure, studies
 from dolfinx_impact.benchmark.work_precision.measure import Point, Study, cost, front, ranking
 
 BALL = studies.STUDIES["bouncing-ball"]
@@ -59,9 +59,9 @@ def test_those_who_do_not_reach_the_goal_come_last():
     assert list(order) == ["fast", "slow", "far"] and order["far"] is None
     assert order["slow"] == pytest.approx(3 * order["fast"])
     row = {"case": "c", "quantity": "x", "goal": 0.25, "seconds": order}
-    assert table.cells(row) == ["c", "x within 0.25", "fast (4e+03 ms)", "slow 3.0", "far"]
+    assert figures.cells(row) == ["c", "x within 0.25", "fast (4e+03 ms)", "slow 3.0", "far"]
     row["seconds"] = {"far": None}
-    assert table.cells(row)[2:] == ["none", "-", "far"]
+    assert figures.cells(row)[2:] == ["none", "-", "far"]
 
 
 def test_studies_are_of_cases_with_parameters_that_every_scheme_knows():

@@ -17,7 +17,7 @@ from .. import runner
 from ..cases import CASES
 from ..claims import CLAIMS, FIGURES, Verdict
 from ..runs import FailedRun, NotChosen, Runs, describe
-from ..work_precision import table as work
+from ..work_precision import figures as work
 from ..work_precision.studies import STUDIES
 from . import folders, terminal
 from . import html as page

@@ -12,7 +12,7 @@ from typing import Any
 from .. import drawings
 from ..cases import CASES
 from ..claims import Figure
-from ..work_precision import table as work
+from ..work_precision import figures as work
 from .wording import Grid, asked, count, number, properties, title
 
 STYLE = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")

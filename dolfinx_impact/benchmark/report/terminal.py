@@ -6,7 +6,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from .wording import Grid, count, properties
@@ -17,7 +17,7 @@ _NARROWEST = 60  #: Narrower than that no table is legible.
 _MOST = 240  #: Characters of a reason; the report has all of it.
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """A bar on a terminal (with tqdm), else a line every tenth of ``total``; and the tasks that take long."""
 
     def __init__(self, total: int, shown: bool) -> None:
@@ -30,9 +30,6 @@ class Progress:
                 from tqdm import tqdm
 
                 self._bar = tqdm(total=total, unit=" tasks", desc="report", mininterval=0.3)
-
-    def __enter__(self) -> Progress:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -31,7 +31,7 @@ _OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
 _START = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.serve()"
 
 
-class Workers:
+class Workers(AbstractContextManager["Workers"]):
     """``count`` workers that live until the ``with`` block ends, however it ends.
 
     Each is a Python process with one thread and a session of its own, so that signals of the terminal reach
@@ -44,9 +44,6 @@ class Workers:
         self._count, self._folder = count, folder
         self._running: dict[int, subprocess.Popen] = {}
         self._doing: dict[int, tuple[Task, float]] = {}
-
-    def __enter__(self) -> Workers:
-        return self
 
     def __exit__(self, *_: object) -> None:
         for process in self._running.values():

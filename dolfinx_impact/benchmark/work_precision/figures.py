@@ -1,7 +1,8 @@
-"""Work-precision diagrams: errors over processor time, a line for each scheme."""
+"""Work-precision diagrams, a line for each scheme, and the costs of an error as tables show them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,8 @@ from .measure import Study, front, measured, ranking
 from .studies import STUDIES
 
 SOURCE = "dolfinx_impact"  #: In the place of a paper.
+#: Of a table of costs.
+HEAD = ("case", "error", "least time", "others, times as much", "not reached by")
 _COLUMNS = 4  #: Of a legend below the panels.
 
 
@@ -51,3 +54,42 @@ def _figure(study: Study) -> Figure:
 
 
 FIGURES: tuple[Figure, ...] = tuple(_figure(study) for study in STUDIES.values())
+
+
+# -- the table
+
+
+def rows(runs: Runs, case: str) -> list[dict[str, Any]]:
+    """One row for each quantity of a case: its goal and the seconds of each scheme, the least first.
+
+    Seconds are None for a scheme that runs the case but does not reach the goal with the steps and meshes of
+    the study; schemes that did not run at all are not named.
+    """
+    study = STUDIES[case]
+    points = measured(runs, study)
+    return [
+        {"case": case, "quantity": name, "goal": goal, "seconds": ranking(points, name, goal)}
+        for name, goal in study.quantities.items()
+    ]
+
+
+def cells(row: Mapping[str, Any]) -> list[str]:
+    """Case, quantity with its goal, the first scheme with its time, the others over it, and the rest."""
+    reached = {scheme: s for scheme, s in row["seconds"].items() if s is not None}
+    others = [scheme for scheme in row["seconds"] if scheme not in reached]
+    first, *behind = reached or [""]
+    best = reached.get(first, 0.0)
+    ratios = (f"{scheme} {ratio(reached[scheme] / best)}" for scheme in behind)
+    leader = f"{first} ({1e3 * best:.2g} ms)" if first else "none"
+    quantity = f"{row['quantity']} within {row['goal']:g}"
+    return [row["case"], quantity, leader, ", ".join(ratios) or "-", ", ".join(others) or "-"]
+
+
+def ratio(value: float) -> str:
+    """A ratio of times, which are not known to more than two digits."""
+    return f"{value:.1f}" if value < 9.95 else f"{float(f'{value:.2g}'):.0f}"
+
+
+def grid(several: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The cells of all rows."""
+    return [cells(row) for row in several]

@@ -22,6 +22,7 @@ from mpi4py import MPI
 from .... import PointMasses, mesh
 from ...._types import FloatArray, Int64Array, IntArray
 from ....algebra import kernels
+from ....arguments import number
 from ...case import Values
 
 Tangent = Callable[[FloatArray], FloatArray]
@@ -240,7 +241,5 @@ def _check(p: Values) -> None:
     if not 0 < p["opening"] < 2 * math.pi:
         raise ValueError(f"opening must lie between 0 and 2 pi, but is {p['opening']}")
     for name in ("kappa", "ramp", "release", "damping"):
-        if not (math.isfinite(p[name]) and p[name] >= 0):
-            raise ValueError(f"{name} must be at least 0, but is {p[name]}")
-    if not math.isfinite(p["load"]):
-        raise ValueError(f"load must be a finite number, but is {p['load']}")
+        number(name, p[name], "be at least 0", least=0.0)
+    number("load", p["load"])

@@ -41,10 +41,8 @@ def bar(geometry: str, size: float, length: float, radius: float) -> NamedMesh:
         symmetry ``x = 0`` and ``y = 0``.
 
     Raises:
-        ValueError: Another geometry; sizes that are not positive, or a size above the radius.
+        ValueError: Sizes that are not positive, or a size above the radius.
     """
-    if geometry not in GEOMETRIES:
-        raise ValueError(f"geometry must be one of {', '.join(GEOMETRIES)}, but is {geometry!r}")
     if not 0 < size <= radius < math.inf or not 0 < length < math.inf:
         raise ValueError(
             f"size must be positive and at most the radius, but is {size} m: radius {radius}, length {length}"

@@ -7,6 +7,7 @@ friction. Displacements are relative to the ground, from the undeformed crane. d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -108,7 +109,7 @@ class SolidCrane:
         p, static = self._p, self._p["start"] == "static"
         parts = model.bodies(self._named, p, self.record, divided)
         wheels = model.wheels(parts[0], gap0=self.rest.gap0 if static else 0.0, **contact_law(p))
-        state = {"record": model.wheel_rows(parts[0], p), "u0": self.rest.field if static else 0.0}
+        state: Any = {"record": model.wheel_rows(parts[0], p), "u0": self.rest.field if static else 0.0}
         return Setup(system=parts if divided else parts[0], contact=wheels, beside=self, **state)
 
 

@@ -20,10 +20,9 @@ from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from .... import Plane, RigidContact, Solid, SurfaceContact, parallel
+from .... import Plane, RigidContact, Solid, SurfaceContact, mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
 from ....integrators import Integrator, MoreauJean, Option, Scheme
-from ....mesh import join
 from ...boxes import box
 from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import common
@@ -134,7 +133,7 @@ def bodies(p: Values) -> tuple[Solid, Solid]:
     corners, kind = [[-beyond, -depth], [p["length"] + beyond, 0.0]], getattr(dmesh.CellType, p["cell"])
     incline = box(corners, [across, 1], kind)
     incline.mesh.geometry.x[:, :2] = incline.mesh.geometry.x[:, :2] @ axes(p)
-    named = join({"block": block.named, "incline": incline})
+    named = mesh.join({"block": block.named, "incline": incline})
     # All nodes of the incline lie on its boundary, and are fixed.
     return block, common.elastic(named, p, gravity=(0.0, -p["gravity"]), fixed=["incline/boundary"])
 

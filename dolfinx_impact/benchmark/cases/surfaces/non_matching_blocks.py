@@ -16,11 +16,10 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from .... import DofBound, LinearElastic, Solid, parallel
+from .... import DofBound, LinearElastic, Solid, mesh, parallel
 from ....contact.state import ContactState, Impulses
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.delassus_iterated import IteratedDelassus
-from ....mesh import join
 from ...boxes import box
 from ...case import Ended, Results, RunLog, Setup, Values, Verdict
 from ..impacting_bar import case as impacting_bar
@@ -66,7 +65,7 @@ def make_blocks(p: Values) -> Solid:
         block.geometry.x[:, :n] = block.geometry.x[:, :n] @ axes(p).T
         parts[name] = block
     more = {"cross_section": width} if n == 2 else {}
-    return common.elastic(join(parts), p, degree=p["degree"], **more)
+    return common.elastic(mesh.join(parts), p, degree=p["degree"], **more)
 
 
 class DiagonalDelassus(IteratedDelassus):

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .... import LinearElastic, Solid, rigid_motion
+from .... import LinearElastic, Solid, mesh, rigid_motion
 from ....integrators import Integrator, Option, Scheme
-from ....mesh import join
 from ...boxes import box
 from ...case import Ended, Results, RunLog, Values, Verdict, Verdicts
 from ..impacting_bar import case as impacting_bar
@@ -79,7 +78,7 @@ def make_bars(p: Values) -> Solid:
     }
     laws = {name: LinearElastic(p[f"E{k}"], 0.0) for k, name in ((1, "first"), (2, "second"))}
     densities = {name: p[f"rho{k}"] for k, name in ((1, "first"), (2, "second"))}
-    return Solid(join(bars), density=densities, law=laws, cross_section=width)
+    return Solid(mesh.join(bars), density=densities, law=laws, cross_section=width)
 
 
 class TipLog(RunLog):
