@@ -150,7 +150,7 @@ def released(scheme: str, elements: int) -> tuple[float, float]:
     steps = 2 if scheme == "cd-lagrange-singular" else 1
     after = run["t_v"] - run["t"][np.flatnonzero(run["r"])[-1]] - steps * problem.p["h"]
     v = -run["v"][(after >= 1e-5) & (after <= 8e-5), 0]
-    return float(np.sqrt(np.mean((v / p["v0"] - 1) ** 2))), problem.ended(run).results["energy_lost"]
+    return float(np.sqrt(np.mean((v / p["v0"] - 1) ** 2))), problem.judge(run)[0]["energy_lost"]
 
 
 TABLES: Mapping[str, Callable[[], str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,19 +81,6 @@ class Setup:
         return self.system[0] if isinstance(self.system, tuple) else self.system
 
 
-class Ended(NamedTuple):
-    """A run that has ended."""
-
-    scheme: str
-    given: Values  #: Its parameters as they were given.
-    p: Values  #: Its parameters, with step, Courant number, end and what else the case decided.
-    setup: Any
-    integrator: Any
-    log: Any  #: The log of every step, closed.
-    result: Result
-    results: Results  #: The numbers of every case; in ``verdicts`` with those of :meth:`Case.measure`.
-
-
 class Case:
     """A case of the benchmark. A subclass has the first two attributes and overrides what differs.
 
@@ -155,11 +142,11 @@ class Case:
         """The log of every step. Collective."""
         return self.log_type(integrator, setup, p)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The numbers of a run. Collective."""
         return {}
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Verdicts that a run decides, besides that on the energy balance. Collective."""
         return []
 
@@ -167,7 +154,7 @@ class Case:
         """Verdicts that take further runs. Collective."""
         return []
 
-    def balance_limit(self, run: Ended) -> float:
+    def balance_limit(self, run: Problem) -> float:
         """Largest residual of the energy balance over the largest energy: round-off of the scheme."""
         return self.balance_limits[not find_scheme(run.scheme).explicit]
 
@@ -213,7 +200,7 @@ class Case:
         """The scheme on system and contact, not started. Collective."""
         return scheme.bind(setup.system, p["h"], setup.contact, p, allow_unstable=allow_unstable)
 
-    def judge(self, run: Ended) -> list[Verdict]:
+    def judge(self, run: Problem) -> list[Verdict]:
         """The verdict on the energy balance, where the scheme has one, and those of the case. Collective."""
         if not run.result.balance:
             return list(self.verdicts(run))
@@ -249,14 +236,20 @@ class Case:
 
 @dataclass(eq=False, repr=False)
 class Problem:
-    """A case made ready for a scheme, started. Collective, as its methods."""
+    """A case made ready for a scheme, started, and its run. Collective, as its methods.
+
+    Attributes:
+        log: The log of every step, closed where the run has ended.
+        result, results: Of a run that has ended: its history, and the numbers of every case, in ``verdicts``
+            with those of :meth:`Case.measure`.
+    """
 
     case: Case
     scheme: str  #: Name of the scheme.
     given: Values  #: Parameters as they were given.
-    p: dict[str, Any]  #: Parameters with what the case decided.
+    p: dict[str, Any]  #: Parameters, with step, Courant number, end and what else the case decided.
     setup: Any
-    integrator: Integrator
+    integrator: Any
     critical: float  #: Critical time step of the scheme [s]; inf where there is none.
 
     def __post_init__(self) -> None:
@@ -279,21 +272,15 @@ class Problem:
         observers = self.observers() if observers is None else observers
         return simulate(self.integrator, observers=observers, **{"progress": False, **usual, **how})
 
-    def ended(self, result: Result) -> Ended:
-        """The run that has ended, with its numbers. Collective."""
-        self.log.close()
-        results = {"balance_residual": self.log.relative_residual(), "h": self.p["h"]}
-        if math.isfinite(self.critical):
-            results["critical_time_step"] = self.critical
-        about = self.scheme, self.given, self.p, self.setup, self.integrator, self.log
-        run = Ended(*about, result, results)
-        results |= self.case.measure(run)
-        return run
-
     def judge(self, result: Result) -> Judged:
         """Results and verdicts of a run that has ended. Collective."""
-        run = self.ended(result)
-        return run.results, self.case.judge(run)
+        self.log.close()
+        self.result = result
+        self.results: Results = {"balance_residual": self.log.relative_residual(), "h": self.p["h"]}
+        if math.isfinite(self.critical):
+            self.results["critical_time_step"] = self.critical
+        self.results |= self.case.measure(self)
+        return self.results, self.case.judge(self)
 
     def study(self) -> list[Verdict]:
         """Verdicts that take further runs. Collective."""

@@ -12,20 +12,9 @@ from .... import DofBound, PointMasses, Result
 from ....algebra import kernels
 from ....exact import BouncingBall
 from ....integrators import Option, Scheme, find_scheme
-from ...case import (
-    COMMON,
-    EXPLICIT,
-    SINGLE,
-    Case,
-    Ended,
-    Results,
-    Setup,
-    Values,
-    Verdict,
-    Verdicts,
-    contact_law,
-)
+from ...case import COMMON, EXPLICIT, SINGLE, Case, Problem, Results, Setup, Values, contact_law
 from ...run_log import RunLog, Steps
+from ...verdict import Verdict, Verdicts
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass", interval="(0, inf)"),
@@ -181,13 +170,13 @@ class Ball(Case):
         state = {"u0": p["z0"], "v0": p["v0"]}
         return Setup(system=ball, contact=ground, record=ball.rows(), **state)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Heights, rest and impacts."""
         names = ("heights", "rest_time", "contact_start", "impulse_sum", "rebound_defect")
         others = {"impacts": run.log.contact_phases, "energy_after_impact": run.log.energy}
         return {**run.log.numbers(*names), "final_position": float(run.integrator.u[0]), **others}
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether the ball bounces, rests and stays above the ground as its scheme should let it."""
         p, log, results = run.p, run.log, run.results
         if log.contact_start is None:

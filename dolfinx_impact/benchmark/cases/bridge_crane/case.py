@@ -18,7 +18,7 @@ from ....contact.statics import tied_equilibrium
 from ....integrators import SCHEMES, Integrator, Option, Scheme
 from ....integrators.central_differences import CentralDifferences
 from ....signals import Signal
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import model as crane
 from . import record as crane_record
 from .events import EventLog
@@ -107,7 +107,7 @@ def touching_verdict(log: EventLog, p: Values, words: str) -> Verdicts:
         yield Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"])
 
 
-def flights(run: Ended) -> Results:
+def flights(run: Problem) -> Results:
     """The numbers of wheels that lift off and come down, and energies at the end."""
     log, result = run.log, run.result
     return {
@@ -148,7 +148,7 @@ class CraneCase(Case):
         """Free dofs of the whole crane."""
         return int(np.count_nonzero(~setup.frame.constrained))
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The numbers of a run, and the ground acceleration in words."""
         setup, t_end = run.setup, float(run.result["t"][-1])
         record, frame = setup.shaking, setup.frame
@@ -163,7 +163,7 @@ class CraneCase(Case):
             "momentum_defect": momentum_defect(run.log, run.integrator, frame, run.result.steps),
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Statements on the model and on the run."""
         p, results = run.p, run.results
         finer = p["refine"] ** 2  # as the condition of the stiffness

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....contact.bound import DofBound
 from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, Scheme, find_scheme
 from ....integrators.step_buffer import Steps
-from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, RunLog, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, NAMED, Case, Problem, Results, RunLog, Setup, Values, contact_law
 from ...verdict import Verdict
 from .chain import Chain
 from .equilibrium import Equilibrium, static_equilibrium
@@ -137,7 +137,7 @@ def _middle(chain: Chain, x: NDArray) -> float:
     return float(np.mean(x[[2 * node + 1 for node in chain.middle]]))
 
 
-def end_verdicts(run: Ended, snapped: Equilibrium) -> list[Verdict]:
+def end_verdicts(run: Problem, snapped: Equilibrium) -> list[Verdict]:
     """Whether the arch has snapped and is in static equilibrium at the end."""
     results, floor, rows = run.results, run.p["floor"], []
     middle = _middle(run.setup.system, snapped.positions)
@@ -176,7 +176,7 @@ class Arch(Case):
             self.start(problem.integrator, problem.setup, p)
         return problem
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Nodes in contact and impulses at the end, and how far it is from statics."""
         s, chain = run.integrator, run.setup.system
         still = static_equilibrium(chain, -run.p["floor"], s.u)
@@ -191,7 +191,7 @@ class Arch(Case):
             "stop_time": s.t,
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """Statements of the paper on the end of the run."""
         rows = end_verdicts(run, snapped_equilibrium(run.setup.system, run.p["floor"]))
         if (ratio := run.results["contact_impulse_ratio"]) is not None:

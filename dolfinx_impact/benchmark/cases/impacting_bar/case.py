@@ -16,7 +16,7 @@ from .... import LinearElastic, Plane, RigidContact, Solid, mesh, parallel
 from ....exact import ImpactingBar
 from ....integrators import CentralDifferences, Option, Scheme, find_scheme
 from ....integrators.options import check
-from ...case import COMMON, EXPLICIT, NAMED, Case, Ended, Problem, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, NAMED, Case, Problem, Results, Setup, Values, contact_law
 from ...convergence import norm35
 from ...run_log import CONTACT
 from ...verdict import Verdict, Verdicts
@@ -68,7 +68,7 @@ def poisson(p: Values) -> float:
     return p["nu"] if p["nu"] is not None else (0.0 if p["dimension"] == 1 else 0.3)
 
 
-def measured(run: Ended, impulse: float) -> Results:
+def measured(run: Problem, impulse: float) -> Results:
     """The numbers of bodies along x; what loads gave counts as energy that they had. Collective.
 
     Args:
@@ -104,7 +104,7 @@ class BarCase(Case):
     order_elements: tuple[int, ...]
     words: tuple[str, str, str, str]
 
-    def contact_mass(self, run: Ended) -> float:
+    def contact_mass(self, run: Problem) -> float:
         """Mass of the contact nodes of one bar [kg]. Collective."""
         raise NotImplementedError
 
@@ -112,12 +112,12 @@ class BarCase(Case):
         """Whether theory knows the orders of a scheme over a run with these parameters."""
         raise NotImplementedError
 
-    def node_alone(self, run: Ended) -> bool:
+    def node_alone(self, run: Problem) -> bool:
         """Whether the first impulse is that of the contact nodes alone, whose energy is all that is lost."""
         chosen, central = find_scheme(run.scheme), isinstance(run.integrator, CentralDifferences)
         return central and chosen.explicit and chosen.contact == "velocity"
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Impulse, duration and loss of energy of a whole impact. Collective."""
         results, p, true = run.results, run.p, self.exact(run.p)
         if p["v0"] == 0 or p["t_end"] < 1.2 * true.contact_end or results["contact_start"] is None:
@@ -199,11 +199,11 @@ class Bar(BarCase):
         v0[:: p["dimension"]] = -p["v0"]
         return Setup(system=bar, contact=wall, record=wall.approach(), critical=critical, v0=v0)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Contact, impulse and rebound. Collective."""
         return measured(run, exact(run.p).impulse)
 
-    def contact_mass(self, run: Ended) -> float:
+    def contact_mass(self, run: Problem) -> float:
         """Mass of the contact nodes [kg]. Collective."""
         wall = run.setup.contact
         return parallel.total(wall.comm, float(np.sum(run.integrator.system.mass[wall.L.dofs[:, 0]])))

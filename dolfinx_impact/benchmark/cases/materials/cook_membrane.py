@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from .... import mesh
 from ....integrators import Option, Scheme
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts
 from ..solids import common
 from .common import LOCKING, SCHEMES, rubber
 
@@ -86,14 +86,14 @@ class CookMembrane(common.SolidCase):
         """Some transits of a shear wave [s]."""
         return TRANSITS * transit(p)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The tip, beside the known one, and the motion that is left."""
         u, work = run.result["u"][-1], float(run.result["external"][-1])
         moving = float(run.result["kinetic"][-1]) / work if work > 0 else 0.0
         results = {"tip": float(u[1]), "tip_sideways": float(u[0]), "kinetic_left": moving}
         return {**results, "tip_known": TIP, "tip_ratio": float(u[1]) / TIP} if known(run.p) else results
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether the panel is at rest, its tip where it should be."""
         if not known(run.p):
             return

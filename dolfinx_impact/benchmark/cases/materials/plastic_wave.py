@@ -17,7 +17,7 @@ from .... import mesh, parallel
 from ....exact import PlasticWave
 from ....integrators import Option, Scheme
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts
 from ...convergence import order
 from ..solids import common
 from . import common as materials
@@ -133,7 +133,7 @@ class MetalWave(materials.MetalCase):
         """Most of the time that the precursor takes along the bar [s]."""
         return TRAVELLED * p["length"] / exact(p).speeds[0]
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Speeds of the fronts and means behind them beside the exact ones. Collective."""
         p, s, body, wave = run.p, run.integrator, run.integrator.system, exact(run.p)
         axis = axis_nodes(body)
@@ -150,7 +150,7 @@ class MetalWave(materials.MetalCase):
         error = np.mean(np.abs(v - wave.field("velocity", z, s.t))) / p["v0"]
         return {**results, "error": float(error)}
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether speeds and stresses are exact."""
         coarser = max(1.0, PARAMETERS["cells"].default / run.p["cells"])
         for name, words in WORDS.items():

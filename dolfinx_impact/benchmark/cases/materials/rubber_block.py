@@ -24,7 +24,7 @@ from .... import Solid, mesh
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, Scheme
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, RunLog, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, RunLog, Setup, Values, Verdict, Verdicts
 from ..solids import common
 from . import meshes
 from .common import LOCKING, SCHEMES, rubber
@@ -147,7 +147,7 @@ class RubberBlock(common.SolidCase):
         """The log, of the ball with the pressures. Collective."""
         return (PressureLog if p["shape"] == "ball" else RunLog)(integrator, setup, p)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Roughness of the pressures and changes of volumes. Collective."""
         log, u, pressures = run.log, run.integrator.u, run.setup.beside
         if run.p["shape"] == "ball":
@@ -158,7 +158,7 @@ class RubberBlock(common.SolidCase):
         rough = pressures.roughness(mean)
         return {**results, "roughness": rough, "volume_change": volume, "mean_pressure": float(mean.mean())}
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether elements that do not lock have smooth pressures and keep volumes."""
         if run.integrator.system.locking is not None:
             how = "(rms of cells less their neighbours' mean, over its variation)"

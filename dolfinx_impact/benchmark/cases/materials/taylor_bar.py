@@ -17,7 +17,7 @@ import numpy as np
 
 from .... import Solid, parallel
 from ....integrators import Option, Scheme
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts
 from ..solids import common
 from . import common as materials
 from . import meshes
@@ -128,7 +128,7 @@ class TaylorBar(materials.MetalCase):
         record, v0 = bar.rows(outside(bar)), common.towards(bar, p)
         return Setup(system=bar, contact=wall, record=record, v0=v0)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Shape and energies of the bar. Collective."""
         body, share = run.integrator.system, SHARES[run.p["geometry"]]
         radius, length = shape(body, run.integrator.u)
@@ -142,7 +142,7 @@ class TaylorBar(materials.MetalCase):
             "energy_start": share * 0.5 * body.total_mass * run.p["v0"] ** 2,
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Shape and work beside those known."""
         expected = known(run.p)
         return [] if expected is None else beside(run.results, run.p, expected)

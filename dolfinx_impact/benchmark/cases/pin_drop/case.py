@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from .... import HATI, NamedMesh, Plane, Result, RigidContact, Solid, SparseRows, named
 from ....integrators import Integrator, Option, Scheme
 from ...boxes import Brick, BrickGrid, bricks_mesh
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, defaults, vertical
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, Verdicts, defaults, vertical
 from ...run_log import CONTACT
 from ...verdict import Verdict
 from ..solids.common import POSITIVE, contact, elastic, material
@@ -156,7 +156,7 @@ class PinDrop(Case):
         """Displacements of the beam. Collective."""
         return rows(integrator, p)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Contact and interface, and the undivided body. Collective."""
         s, log = run.integrator, run.log
         return {
@@ -168,7 +168,7 @@ class PinDrop(Case):
             "difference": difference(run.result, s, run.p),
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """The interface of HATI, and the explicit run."""
         s, results = run.integrator, run.results
         if not isinstance(s, HATI):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .... import ObstacleContact, PointMasses, Sphere
 from ....algebra import kernels
 from ....integrators import SCHEMES, Integrator, Option, Scheme
-from ...case import COMMON, EXPLICIT, SINGLE, Case, Ended, Results, Setup, Values, Verdict, contact_law
+from ...case import COMMON, EXPLICIT, SINGLE, Case, Problem, Results, Setup, Values, Verdict, contact_law
 from ...run_log import CONTACT, RunLog, Steps
 
 PARAMETERS = {
@@ -171,7 +171,7 @@ class Spring(Case):
             integrator.beyond_limit = True
         return integrator
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Angular momentum and energy; changes of momentum are relative to that at the start."""
         log, result = run.log, run.result
         scale, gained = abs(log.first) or 1.0, (log.last - log.first) * math.copysign(1.0, log.first)
@@ -190,6 +190,6 @@ class Spring(Case):
             "energy_lost": 1 - kept / had if had > 0 else 0.0,
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """Whether the mass keeps what its scheme should keep."""
         return statements(run.scheme, run.results, run.p)

@@ -15,7 +15,7 @@ from .... import LinearElastic, Plane, RigidContact, Solid, mesh
 from ....exact import SignoriniBar
 from ....integrators import SCHEMES, Option, Scheme, energy, find_scheme
 from ....simulation.recorder import added
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, Verdict, Verdicts, contact_law
 from ...run_log import CONTACT, RunLog, Steps
 
 #: Time step unless given, of implicit and of explicit schemes [s].
@@ -186,7 +186,7 @@ class Signorini(Case):
             return EXPLICIT_STEP if scheme.explicit else IMPLICIT_STEP
         return super().time_step(p, scheme, setup)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Forces and energies; None for what the run does not reach."""
         log, h = run.log, run.p["h"]
         force, away = log.forces, log.forces - log.exact_forces
@@ -204,7 +204,7 @@ class Signorini(Case):
             **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Statements of the papers on the scheme and on the case."""
         p, results, chosen, bar = run.p, run.results, find_scheme(run.scheme), exact(run.p)
         if p["restitution"] > 0:

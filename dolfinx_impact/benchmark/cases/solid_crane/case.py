@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 from .... import parallel
 from ....algebra.operators import of_points
 from ....integrators import SCHEMES, Option, Scheme
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, Verdicts, contact_law, defaults
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, Verdicts, contact_law, defaults
 from ...verdict import Verdict
 from ..bridge_crane import case as frame_case
 from ..bridge_crane import model as frame
@@ -181,7 +181,7 @@ class SolidCraneCase(Case):
         free = np.any([body.active & ~body.constrained for body in parts], axis=0)
         return int(parallel.total(setup.body.comm, np.count_nonzero(free)))
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Flights, frequencies beside those of the frame, and landings beside its. Collective."""
         rest: Rest = run.setup.beside.rest
         loose, tied = parallel.on_root(MPI.COMM_WORLD, lambda: frame_frequencies(run.p))
@@ -196,7 +196,7 @@ class SolidCraneCase(Case):
             **compared(run.log, run.p),
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Statements on the model and on the run."""
         results, p = run.results, run.p
         yield from frame_case.rest_verdicts(results, p, 1e-9, 1e-8)

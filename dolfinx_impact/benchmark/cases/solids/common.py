@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .... import LinearElastic, NamedMesh, Result, RigidContact, Solid, SurfaceContact, parallel
 from ....contact.obstacles import Obstacle, Plane
 from ....integrators import Option, Scheme
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, Setup, Values, contact_law
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, contact_law
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
 WITH_DISSIPATIVE = (*SCHEMES, "noh-bathe")
@@ -74,7 +74,7 @@ def stored(result: Result) -> NDArray:
     return result["kinetic"] + result["complementary"] + result["internal"]
 
 
-def impact_numbers(run: Ended) -> Results:
+def impact_numbers(run: Problem) -> Results:
     """Those of the contact, the mean velocity along the last direction [m/s], the energy lost. Collective."""
     system, energy = run.integrator.system, stored(run.result)
     momentum = np.zeros(system.size)
@@ -95,7 +95,7 @@ class SolidCase(Case):
 
     schemes: tuple[str, ...] = WITH_DISSIPATIVE
 
-    def balance_limit(self, run: Ended) -> float:
+    def balance_limit(self, run: Problem) -> float:
         """Round-off, of linear systems where the mass is not lumped."""
         return 1e-12 if run.integrator.mass == "lumped" else 1e-11
 

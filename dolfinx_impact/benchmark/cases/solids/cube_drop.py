@@ -10,7 +10,7 @@ import numpy as np
 from ....contact.obstacles import Plane
 from ....integrators import Option, Scheme, find_scheme
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Problem, Results, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts
 from . import common
 
 PARAMETERS = {
@@ -51,13 +51,13 @@ class CubeDrop(common.SolidCase):
         """Some transits of a wave [s]."""
         return TRANSITS * transit(p)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Impact and rebound. Collective."""
         impact = common.impact_numbers(run)
         ratio = impact["rebound_velocity"] / run.p["v0"]
         return {**impact, "rebound_ratio": ratio, "energy_rebound": ratio**2}
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether the momentum closes, and the impact is over."""
         results, momentum = run.results, run.integrator.system.total_mass * run.p["v0"]
         defect = results["impulse_sum"] / momentum - (1 + results["rebound_ratio"])

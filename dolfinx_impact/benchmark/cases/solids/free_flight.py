@@ -31,7 +31,7 @@ from ....integrators.step_buffer import Steps
 from ....output.observer import ObserverLike
 from ....simulation.recorder import added
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict
 from . import common
 from .common import FINITE, POSITIVE, SCHEMES
 from .momenta import MomentumLog
@@ -156,7 +156,7 @@ class FreeFlight(common.SolidCase):
         """So many steps [s]."""
         return STEPS[scheme.explicit] * p["h"]
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Defects of momenta and energy, and how far the body swings and turns. Collective."""
         log, p, s = run.log, run.p, run.integrator
         dimension, kept = p["dimension"], common.stored(run.result)
@@ -173,7 +173,7 @@ class FreeFlight(common.SolidCase):
         known = {} if math.isnan(log.conserved) else {"conserved_energy_defect": log.conserved / kept[0]}
         return {**results, **known}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """Whether momenta and energy are kept, by schemes of which that is known. Collective."""
         p, s, results = run.p, run.integrator, run.results
         limit = MOMENTUM * max(1.0, math.sqrt(s.n / 1e4))

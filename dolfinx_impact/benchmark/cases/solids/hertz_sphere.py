@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .... import Solid, mesh
 from ....exact.hertz import HertzImpact
 from ....integrators import Option, Scheme
-from ...case import EXPLICIT, Ended, Problem, Results, RunLog, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, RunLog, Setup, Values, Verdict, Verdicts
 from . import common
 
 PARAMETERS = {
@@ -139,7 +139,7 @@ class HertzSphere(common.SolidCase):
         """A little more than Hertz's duration [s]."""
         return 1.2 * exact(p).duration
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The numbers of the impact, those of the whole sphere, and Hertz's. Collective."""
         hertz, share, log = exact(run.p), SHARES[run.p["geometry"]], run.log
         start, end, names = log.contact_start, log.contact_end, ("peak_force", "duration", "contact_radius")
@@ -151,7 +151,7 @@ class HertzSphere(common.SolidCase):
             "impulse_sum": share * log.impulse_sum,
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Peak force and duration."""
         return beside_hertz(run.results, run.p, self.allowed)
 

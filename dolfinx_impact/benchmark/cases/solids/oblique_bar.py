@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .... import Plane, Result, mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
 from ....integrators import Option, Scheme
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict
 from . import common
 from .common import FINITE, NOT_NEGATIVE, POSITIVE
 
@@ -106,7 +106,7 @@ class ObliqueBar(common.SolidCase):
         v0 = np.tile(R @ np.array([-p["v0"], p["v_along"], 0.0]), bar.size // 3)
         return Turned(system=bar, contact=wall, record=bar.rows(), R=R, order=order, v0=v0)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Differences to the bar that is not turned. Collective."""
         straight = {**run.p, "angle1": 0.0, "angle2": 0.0}
         plain = self.make(run.scheme, straight, run.integrator.beyond_limit)
@@ -115,7 +115,7 @@ class ObliqueBar(common.SolidCase):
         largest = {"difference": max(off.values()), **{f"difference_{name}": off[name] for name in off}}
         return {**largest, **run.log.numbers()}
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """Whether the solution turns."""
         words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
         return [Verdict.below(words, run.results["difference"], SAME)]

@@ -18,7 +18,7 @@ from .... import Plane, RigidBody, RigidBodyContact
 from ....exact.rigid import Impact, RigidImpact
 from ....integrators import Option, Scheme
 from ....integrators.step_buffer import Steps
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, RunLog, Setup, Values, Verdict, contact_law
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, RunLog, Setup, Values, Verdict, contact_law
 from .common import FINITE, SCHEMES
 
 PARAMETERS = {
@@ -113,7 +113,7 @@ class ImpactLog(RunLog):
         self.tangential = float(np.sum(steps.r_t[i][:, 0])) if steps.r_t.ndim == 3 else 0.0
 
 
-def compared(run: Ended) -> dict[str, tuple[Any, Any, float, str]]:
+def compared(run: Problem) -> dict[str, tuple[Any, Any, float, str]]:
     """Measured and exact value, scale of their difference, and meaning, by name.
 
     ``coefficient`` is that of the contact point farthest from e.
@@ -145,7 +145,7 @@ def compared(run: Ended) -> dict[str, tuple[Any, Any, float, str]]:
     }
 
 
-def work(run: Ended) -> float:
+def work(run: Problem) -> float:
     """Work of the contact, less what the formula takes [J]."""
     return float(run.result["contact"][-1] - run.result["dissipated"][-1])
 
@@ -172,7 +172,7 @@ class RigidBodyCase(Case):
         state = {"u0": flight.start, "v0": flight.velocity}
         return Setup(system=body, contact=contact, record=body.rows(), beside=flight, **state)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The impact and its closed form."""
         rows, exact = compared(run), run.setup.beside.exact
         return {
@@ -185,7 +185,7 @@ class RigidBodyCase(Case):
             "contact_phases": run.log.contact_phases,
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """The closed form and the laws."""
         rows = compared(run).values()
         return [Verdict.equal(words, x, y, TOLERANCE * scale) for x, y, scale, words in rows]

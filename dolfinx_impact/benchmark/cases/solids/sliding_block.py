@@ -24,7 +24,7 @@ from .... import Plane, RigidContact, Solid, SurfaceContact, mesh, parallel
 from ....algebra.operators import SparseRows, coordinate_order
 from ....integrators import Integrator, MoreauJean, Option, Scheme
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import common
 
 PARAMETERS = {
@@ -183,7 +183,7 @@ class SlidingBlock(common.SolidCase):
         """Some transits of a wave [s]."""
         return TRANSITS * transit(p)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Acceleration, slip and friction; means are those after the first wave transits."""
         setup, result, p = run.setup, run.result, run.p
         bottom, mass, t = setup.bottom, float(np.sum(setup.masses)), result["t"]
@@ -204,7 +204,7 @@ class SlidingBlock(common.SolidCase):
             "penetration_max": run.log.deepest,
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether it slides, and rubs, as a rigid block."""
         results, p = run.results, run.p
         cone = "no node rubs more than mu times its normal impulse (over m g h)"

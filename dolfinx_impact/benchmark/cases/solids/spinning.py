@@ -11,7 +11,7 @@ import math
 
 from .... import NeoHookean, Plane, Solid, Sphere, mesh
 from ....integrators import Option, Scheme
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts
 from . import common
 from .common import FINITE, SCHEMES
 from .momenta import MomentumLog, final_motion
@@ -91,7 +91,7 @@ class Spinning(common.SolidCase):
     balance = "energy_defect"
     log_type = MomentumLog
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Momenta, impulses, energy and the motion at the end. Collective."""
         log, p = run.log, run.p
         scale = run.integrator.system.total_mass * (math.hypot(p["vx0"], p["vy0"]) + p["R"] * abs(p["spin0"]))
@@ -113,7 +113,7 @@ class Spinning(common.SolidCase):
             **log.numbers(),
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """The laws of momenta and contact."""
         return laws(run.results, run.p, ahead=run.integrator.v_shift == 0)
 

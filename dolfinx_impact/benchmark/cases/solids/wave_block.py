@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from .... import PointMasses, Solid, parallel
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ...boxes import box
-from ...case import EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts
+from ...case import EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts
 from . import common
 
 _ELEMENTS = "elements along a side (default by dimension and degree); the orders take up to twice as many"
@@ -175,7 +175,7 @@ class WaveBlock(common.SolidCase):
         """``h``, or the largest step that ends at ``t_end`` [s]; ``courant`` is of central differences."""
         return p["h"] or whole_step(p["t_end"], p["courant"] * setup.body.critical_time_step())
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Errors after the run, and the orders of a stable scheme. Collective."""
         displacement, strain = errors(run.integrator, run.scheme, run.p)
         period = 2 * math.pi / frequency(run.p)
@@ -187,7 +187,7 @@ class WaveBlock(common.SolidCase):
             return after
         return {**after, **orders(run.scheme, {**run.p, "courant": courant}, critical)}
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether the orders are those of the elements and of the scheme."""
         if "order_time" not in run.results:
             return

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .... import HATI, LinearElastic, Plane, Result, RigidContact, Solid, SparseRows, mesh, parallel
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....output.observer import ObserverLike
-from ...case import COMMON, EXPLICIT, Case, Ended, Problem, Results, Setup, Values, contact_law, defaults
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, contact_law, defaults
 from ...convergence import norm35
 from ...run_log import RunLog
 from ...verdict import Verdict, Verdicts
@@ -127,7 +127,7 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
     return [Verdict.below(f"{name} {words}", int(n), 0) for name, n in zip(ERRORS, rises)]
 
 
-def interface_verdicts(run: Ended) -> Verdicts:
+def interface_verdicts(run: Problem) -> Verdicts:
     """Continuity and energy of the interface of HATI."""
     p, results = run.p, run.results
     # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
@@ -193,7 +193,7 @@ class SplitBar(Case):
         dofs, weights = (np.concatenate([getattr(x, name) for x in parts]) for name in ("dofs", "weights"))
         return SparseRows(dofs, sign * weights, which[:, None], [LABELS[i] for i in which])
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The numbers of a bar and of the interface; None for what it does not have. Collective."""
         return {
             **impacting_bar.measured(run, impacting_bar.exact(run.p).impulse),
@@ -204,7 +204,7 @@ class SplitBar(Case):
             **reference_errors(run.result, run.integrator, run.p),
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """The interface of HATI, and the impulse of the impact."""
         if isinstance(run.integrator, HATI):
             yield from interface_verdicts(run)

@@ -21,7 +21,7 @@ from ....contact.state import ContactState, Impulses
 from ....integrators import Integrator, Option, Scheme, find_scheme
 from ....integrators.delassus_iterated import IteratedDelassus
 from ...boxes import box
-from ...case import Ended, Results, RunLog, Setup, Values, Verdict
+from ...case import Problem, Results, RunLog, Setup, Values, Verdict
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
 from ..solids.common import FINITE
@@ -176,7 +176,7 @@ class NonMatchingBlocks(common.Collision):
         v = p["v0"] * axes(p)[:, -1]
         return {"lower": v, "upper": -v}
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The blocks beside the bars. Collective."""
         p, log, energy = run.p, run.log, common.stored(run.result)
         gaps = np.array(log.gaps)
@@ -190,7 +190,7 @@ class NonMatchingBlocks(common.Collision):
             "condition_max": log.condition,
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """Whether the blocks move as the bars."""
         results, below = run.results, Verdict.below
         if run.p["delassus"] == "diagonal" or run.p["nu"] != 0:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .... import NeoHookean, Solid, mesh, parallel, rigid_motion
 from ....integrators import Integrator, Option
 from ...boxes import disc
-from ...case import Ended, Results, RunLog, Values, Verdict, Verdicts
+from ...case import Problem, Results, RunLog, Values, Verdict, Verdicts
 from ..solids import common
 from ..solids.momenta import momenta
 
@@ -74,7 +74,7 @@ class ObliqueDiscs(common.Collision):
     log_type = DiscLog
     make_body = staticmethod(make_discs)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Momenta and energies. Collective."""
         p, s, body, energy = run.p, run.integrator, run.integrator.system, common.stored(run.result)
         change = np.abs(disc_momenta(s) - run.log.before)
@@ -88,7 +88,7 @@ class ObliqueDiscs(common.Collision):
             "velocity_upper": rigid_motion(body, s.u, s.v_mean, cells="upper").velocity.tolist(),
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Whether momenta stay and the energy does not grow."""
         p, results = run.p, run.results
         # Friction across the penetration has a torque, and so has L of a forecast position.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from .... import LinearElastic, Solid, mesh, rigid_motion
 from ....integrators import Integrator, Option, Scheme
 from ...boxes import box
-from ...case import Ended, Results, RunLog, Values, Verdict, Verdicts
+from ...case import Problem, Results, RunLog, Values, Verdict, Verdicts
 from ..impacting_bar import case as impacting_bar
 from ..solids import common
 
@@ -115,7 +115,7 @@ class UnequalBars(common.Collision):
         """Those of the parameters, along x."""
         return {"first": (p["v1"], 0.0), "second": (p["v2"], 0.0)}
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Velocities and contact beside those of wave theory. Collective."""
         log, exact = run.log, BarImpact(run.p)
         s: Any = run.integrator
@@ -131,7 +131,7 @@ class UnequalBars(common.Collision):
             "interface_velocity_exact": exact.interface,
         }
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Velocities of tips and bars, and the impulse."""
         p, results, exact, equal = run.p, run.results, BarImpact(run.p), Verdict.equal
         if results["interface_velocity"] is None or p["restitution"] > 0:

@@ -13,7 +13,7 @@ from .... import LinearElastic, NodePairs, Solid, mesh, parallel
 from ....exact import ImpactingBar
 from ....integrators import Option, Scheme
 from ....integrators.options import check
-from ...case import COMMON, EXPLICIT, Ended, Results, Setup, Values, Verdict, Verdicts, contact_law
+from ...case import COMMON, EXPLICIT, Problem, Results, Setup, Values, Verdict, Verdicts, contact_law
 from ..impacting_bar import case as impacting_bar
 
 _BAR = ("E", "rho", "length", "area")
@@ -66,7 +66,7 @@ class TwoBars(impacting_bar.BarCase):
         towards = p["v0"] * (left + right)
         return Setup(system=bars, contact=tips, record=tips.approach(), critical=critical, v0=towards)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """The numbers of a run, momentum and impulse those of one bar. Collective."""
         system, s = run.integrator.system, run.integrator
         momentum = np.zeros(system.size)
@@ -76,16 +76,16 @@ class TwoBars(impacting_bar.BarCase):
         results = impacting_bar.measured(run, exact(run.p).impulse)
         return {**results, "rebound_velocity": -along / (system.total_mass / 2)}
 
-    def contact_mass(self, run: Ended) -> float:
+    def contact_mass(self, run: Problem) -> float:
         """Mass of one tip's node [kg]. Collective."""
         masses = run.integrator.system.mass[run.setup.contact.approach().dofs]
         return parallel.total(run.setup.contact.comm, float(np.sum(masses))) / 2
 
-    def node_alone(self, run: Ended) -> bool:
+    def node_alone(self, run: Problem) -> bool:
         """As of one bar, where the tips do not touch at the start."""
         return super().node_alone(run) and run.p["gap"] > run.p["gap_tolerance"]
 
-    def verdicts(self, run: Ended) -> Verdicts:
+    def verdicts(self, run: Problem) -> Verdicts:
         """Symmetry; impulse, duration and loss of energy of a whole impact. Collective."""
         scale, apart = (float(np.abs(u).max()) for u in (run.result["u"], np.diff(run.result["u"])))
         if scale > 0:

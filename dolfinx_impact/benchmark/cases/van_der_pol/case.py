@@ -16,7 +16,7 @@ from .... import DofBound, PointMasses
 from ....algebra import kernels
 from ....integrators import Option, Scheme
 from ....integrators.step_buffer import Steps
-from ...case import COMMON, EXPLICIT, Case, Ended, Results, RunLog, Setup, Values, Verdict, contact_law
+from ...case import COMMON, EXPLICIT, Case, Problem, Results, RunLog, Setup, Values, Verdict, contact_law
 
 PARAMETERS = {
     "xi": Option(5.0, "-", "weight of the nonlinear term"),
@@ -140,7 +140,7 @@ class Oscillator(Case):
         state = {"u0": p["x0"], "v0": p["v0"]}
         return Setup(system=oscillator, contact=wall, record=oscillator.rows(), **state)
 
-    def measure(self, run: Ended) -> Results:
+    def measure(self, run: Problem) -> Results:
         """Cycles, their period and amplitude."""
         log = run.log
         return {
@@ -151,7 +151,7 @@ class Oscillator(Case):
             "impacts": log.contact_phases,
         }
 
-    def verdicts(self, run: Ended) -> list[Verdict]:
+    def verdicts(self, run: Problem) -> list[Verdict]:
         """Whether the limit cycle lasts and keeps its amplitude."""
         rows, log = list[Verdict](), run.log
         if run.p["t_end"] >= LONG and run.setup.contact is not None:
