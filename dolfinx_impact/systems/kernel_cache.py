@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import platform
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ _NATIVE = "-march=native"
 _CPUINFO = Path("/proc/cpuinfo")
 
 
+@functools.cache
 def features() -> str:
     """Instruction set extensions of this processor; the host name where the system does not list them."""
     lines = _CPUINFO.read_text().splitlines() if _CPUINFO.is_file() else []

@@ -1,7 +1,8 @@
 """What is found anew for every body although it is equal is found once by the tests of a process.
 
-FFCx lists its folder of kernels, thousands of files, for every form that is made; an element makes its cell
-with all entities of it whenever it is asked for it; the package writes the C code of a law for every body.
+FFCx lists its folder of kernels, thousands of files, for every form that is made, and formats its options for
+a log that nobody reads; an element makes its cell with all entities of it whenever it is asked for it; the
+package writes the C code of a law for every body.
 """
 
 import functools
@@ -9,9 +10,11 @@ import importlib.util
 import time
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import SimpleNamespace
 
 import basix.ufl
 import ffcx.codegeneration.jit as jit
+import ffcx.options
 
 import dolfinx_impact as di
 from dolfinx_impact.systems.elements import element_forces
@@ -25,6 +28,7 @@ LAWS = (di.LinearElastic, di.StVenantKirchhoff, di.NeoHookean, di.MooneyRivlin)
 
 def remember():
     """Keep kernels, cells and C codes of laws for this process."""
+    ffcx.options.pprint = SimpleNamespace(pformat=repr)
     jit.get_cached_module = _kernels_once(jit.get_cached_module)
     basix.ufl._ElementBase.cell = property(_cells_once(basix.ufl._ElementBase.cell.fget))
     element_forces.code_of = _codes_once(element_forces.code_of)

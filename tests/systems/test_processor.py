@@ -14,11 +14,20 @@ FLAGS = ["-O3", "-march=native"]
 OLD, NEW = "processor\t: 0\nflags\t\t: fpu sse2 avx2\n", "processor\t: 0\nflags\t\t: fpu sse2 avx2 avx512f\n"
 
 
+@pytest.fixture(autouse=True)
+def another_processor():
+    """What a process knows of its processor is forgotten."""
+    kernel_cache.features.cache_clear()
+    yield
+    kernel_cache.features.cache_clear()
+
+
 def on(text, tmp_path, monkeypatch):
     """Be on the processor of which the system says this."""
     file = tmp_path / f"cpuinfo-{COMM.rank}"
     file.write_text(text)
     monkeypatch.setattr(kernel_cache, "_CPUINFO", file)
+    kernel_cache.features.cache_clear()
 
 
 def test_flags_name_the_processor(tmp_path, monkeypatch):
@@ -37,6 +46,7 @@ def test_where_the_system_says_nothing_the_machine_is_named(tmp_path, monkeypatc
     assert kernel_cache.features().endswith(" one")
     one = kernel_cache.cache_flags(FLAGS, COMM)
     monkeypatch.setattr(kernel_cache.platform, "node", lambda: "two")
+    kernel_cache.features.cache_clear()
     assert kernel_cache.cache_flags(FLAGS, COMM) != one
 
 
