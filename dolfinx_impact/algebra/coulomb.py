@@ -174,7 +174,9 @@ def _natural(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int)
 
 
 def _misfit(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> float:
-    worst, largest = float(np.abs(_natural(S, c, x, m, d)).max()), float(np.abs(c).max())
+    one = c.size == d
+    worst = _misfit_of_point(S, c, x, float(m[0])) if one else float(np.abs(_natural(S, c, x, m, d)).max())
+    largest = float(np.abs(c).max())
     return worst / largest if largest > 0 else worst
 
 

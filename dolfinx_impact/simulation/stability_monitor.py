@@ -149,7 +149,7 @@ class StabilityMonitor:
                 n = s.system.owned
                 local[0] += 0.0 * (np.sum(np.abs(s.v[:n])) + np.sum(np.abs(s.u[:n])))
         # Zero, or NaN if an impulse is not finite.
-        local[0] += 0.0 * (s.r.sum() + s.r_t.sum())
+        local[0] += 0.0 * (np.add.reduce(s.r) + np.add.reduce(s.r_t, axis=None))
         if self._comm.size > 1:
             self._comm.Allreduce(local, self._sum)
             local = self._sum
