@@ -21,7 +21,8 @@ CONTACT = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
 class RunLog(Observer):
     """Contact and energy numbers of every time step (fine ones of HATI), in constant memory.
 
-    Override :meth:`contacts` to note more, and name the new attributes below, so that they outlive a restart.
+    Override :meth:`contacts`, :meth:`_follow` or :meth:`_close` to note more, and name the new attributes
+    below, so that they outlive a restart.
 
     Args:
         integrator: The integrator, started.
@@ -57,6 +58,12 @@ class RunLog(Observer):
     def _prepare(self, setup: Any, p: Any) -> None:
         """Make ready what a subclass notes. Collective."""
 
+    def _follow(self, steps: Steps) -> None:
+        """Note what a subclass notes of consecutive steps. Collective."""
+
+    def _close(self) -> None:
+        """Bring what a subclass has noted up to the last step. Collective."""
+
     def observers(self) -> list[ObserverLike]:
         """Observers that keep this log."""
         return [self]
@@ -69,6 +76,7 @@ class RunLog(Observer):
         self._balance(energies, self._energies)
         self.contacts(*self._time_steps(steps))
         self._started = True
+        self._follow(steps)
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
         """Note contacts at consecutive times ``t`` [s], the start first; arrays of shape (n, p). Collective.
@@ -135,6 +143,7 @@ class RunLog(Observer):
         self.contact_phases = int(phases)
         self.contact_start, self.contact_end = (None if np.isnan(t) else t for t in (start, end))
         self.deepest = max(0.0, float(-self._comm.allreduce(self._gap, op=MPI.MIN)))
+        self._close()
 
     def numbers(self, *names: str) -> dict[str, Any]:
         """Attributes of these names, by default of the contact, and the penetration; after :meth:`close`."""

@@ -54,20 +54,16 @@ class BallLog(RunLog):
         #: z and v of the step before, top of the flight, hit, resting since, defect, energy.
         self._state = np.array([-np.inf, np.nan, np.nan, 0.0, np.nan, 0.0, 0.0])
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         n, tops = steps.count, np.zeros(steps.count)
         motion = np.array([values[:n, 0] for values in (steps.u, steps.v, steps.v_t, steps.r)])
         count = self._flights(steps.t[:n], motion, self._ball, self._state, tops)
         self.heights += map(float, tops[:count])
 
-    def close(self) -> None:
-        """Bring the numbers up to the last step; a flight past its top counts."""
-        super().close()
+    def _close(self) -> None:
         z, _, top, _, resting, self.rebound_defect, self.energy = map(float, self._state)
         self.rest_time = None if np.isnan(resting) else resting
-        if top > 0 and z < top:
+        if top > 0 and z < top:  # a flight past its top counts
             self.heights.append(top)
             self._state[2] = np.nan
 

@@ -91,8 +91,6 @@ class EventLog(RunLog):
         """The table of the flights."""
         return {"events.csv": lambda: self.events.table()}
 
-    def close(self) -> None:
-        """Bring the numbers up to the last step. Collective."""
-        super().close()
+    def _close(self) -> None:
         time, wheel, *others = np.vstack([np.zeros((0, 5)), *self._found]).T
         self.events = Events(time, wheel.astype(np.intp), *others)

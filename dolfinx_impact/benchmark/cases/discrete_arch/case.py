@@ -88,9 +88,7 @@ class ArchLog(RunLog):
     fastest = 0.0
     state_names = (*RunLog.state_names, "fastest")
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
 
 

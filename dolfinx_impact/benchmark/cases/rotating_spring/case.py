@@ -66,9 +66,7 @@ class SpinLog(RunLog):
         self.first = self.last = self.drift = self.kept_drift = 0.0
         self.largest_gain, self.late_drift, self.fastest = 0.0, 0.0, 0.0
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         n, mass = steps.count, float(self._scheme.system.mass[0])
         x, v, v_t = steps.u[:n], steps.v[:n], steps.v_t[:n]
         momentum = mass * cross(x, v_t)

@@ -75,9 +75,7 @@ class SignoriniLog(RunLog):
         touch = self._touch
         self._touch = lambda t, r, state: touch(t, np.where(r > least, r, 0.0), state)
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps. Collective."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         n = steps.count
         terms = dict(zip(energy.TERMS, steps.energies[:n].T))
         kept = terms["kinetic"] + terms["internal"] - terms["external"]
@@ -109,9 +107,7 @@ class SignoriniLog(RunLog):
             if distances.min() <= (0.5 + 1e-6) * self._h:
                 self._at_ends[i] = kept[distances.argmin()]
 
-    def close(self) -> None:
-        """Bring the numbers up to the last step. Collective."""
-        super().close()
+    def _close(self) -> None:
         bar, left = self._exact, ENDS * 2 * self._exact.transit
         if left_ground(bar, self._t):
             self._at_ends[0] = self._last

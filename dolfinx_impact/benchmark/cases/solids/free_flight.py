@@ -105,9 +105,8 @@ class FlightLog(MomentumLog):
         """Whether steps of these numbers are in the first, in the last tenth."""
         return (number > 0) & (number <= self._tenth), number > self._steps - self._tenth
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps. Collective."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
+        super()._follow(steps)
         kinds = [energy.TERMS.index(name) for name in ("kinetic", "complementary", "internal")]
         total = self._comm.allreduce(steps.energies[: steps.count, kinds].sum(axis=1), op=MPI.SUM)
         parts = self._parts(self._followed + np.arange(steps.count))
@@ -120,9 +119,7 @@ class FlightLog(MomentumLog):
         if self._f is not None:
             self._f[:] = self._scheme.f[: self._f.size]
 
-    def close(self) -> None:
-        """Bring the numbers up to the last step. Collective."""
-        super().close()
+    def _close(self) -> None:
         self.drifted = float(self._sums[1] - self._sums[0]) / self._tenth
         change = parallel.total(self._comm, float(self._corrections[1] - self._corrections[0])) / self._tenth
         self.conserved = math.nan if self._f is None else self.drifted + change

@@ -96,9 +96,7 @@ class ForceLog(RunLog):
         self._most = max(self._most, float(np.max(sums[width:] - sums[:-width])))
         self._sums = sums[-width:]
 
-    def close(self) -> None:
-        """Bring the numbers up to the last step. Collective."""
-        super().close()
+    def _close(self) -> None:
         self.peak_force = self._most / (self._sums.size * self._scheme.dt)
 
 

@@ -79,9 +79,7 @@ class MomentumLog(RunLog):
         s.add_nodal_impulses(impulses)
         return momenta((self._arms + u)[dofs], impulses)
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps. Collective."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         local = steps.energies[: steps.count, energy.TERMS.index("contact")]
         works = self._comm.allreduce(local, op=MPI.SUM)
         self.contact_gain = max(self.contact_gain, float(np.max(np.diff(works, prepend=self._work))))

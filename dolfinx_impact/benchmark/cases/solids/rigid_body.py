@@ -96,9 +96,7 @@ class ImpactLog(RunLog):
         self.before, self.after = self._scheme.v.copy(), np.zeros(3)
         self.normal = self.tangential = 0.0
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         n = steps.count
         hits = np.flatnonzero(np.any(steps.r[:n] > 0, axis=1))
         if self.time is not None:

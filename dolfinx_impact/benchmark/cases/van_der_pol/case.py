@@ -69,9 +69,7 @@ class CycleLog(RunLog):
         #: x and v of the step before (x is none at first), largest |x| of the cycle, jump, speed.
         self._state = np.array([np.nan, 0.0, 0.0, 0.0, 0.0])
 
-    def follow(self, steps: Steps) -> None:
-        """Note consecutive steps."""
-        super().follow(steps)
+    def _follow(self, steps: Steps) -> None:
         n, cycles = steps.count, np.zeros((steps.count, 2))
         r = steps.r[:n, 0] if steps.r.shape[1] else np.zeros(n)
         count = self._kernel(steps.t[:n], self._h, steps.u[:n, 0], steps.v[:n, 0], r, self._state, cycles)
@@ -79,9 +77,7 @@ class CycleLog(RunLog):
             self.amplitudes += [float(reach)] if self.crossings else []
             self.crossings.append(float(crossing))
 
-    def close(self) -> None:
-        """Bring the numbers up to the last step."""
-        super().close()
+    def _close(self) -> None:
         self.largest_jump, self.fastest = map(float, self._state[3:])
 
     def late(self, t_end: float) -> int:
