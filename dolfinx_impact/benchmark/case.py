@@ -113,8 +113,7 @@ class Case:
     # -- what a case says of itself
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
-        """The parameters, with those that depend on others; a ValueError for values of no such case."""
-        self.check(p)
+        """The checked parameters, with those that depend on others."""
         return dict(p)
 
     def build(self, p: Values, scheme: Scheme) -> Setup:
@@ -184,6 +183,7 @@ class Case:
             ValueError: Values that describe no such case, or a step that the scheme refuses.
         """
         chosen, given = find_scheme(scheme), p
+        self.check(p)
         settled = self.settled(p, chosen)
         setup = self.build(settled, chosen)
         settled["h"] = h = self.time_step(settled, chosen, setup)
@@ -218,6 +218,10 @@ class Case:
             if option.allowed and p[name] not in option.allowed:
                 words = ", ".join(map(str, option.allowed))
                 raise ValueError(f"{name} must be one of {words}, but is {p[name]}")
+        self._refuse(p)
+
+    def _refuse(self, p: Values) -> None:
+        """Raise a ValueError for values in their intervals that together are no such case."""
 
     def limit(self, integrator: Integrator, scheme: Scheme, setup: Setup) -> float:
         """Critical time step of the bound scheme [s], inf where there is none. Collective."""

@@ -61,6 +61,9 @@ class RunLog(Observer):
     def _follow(self, steps: Steps) -> None:
         """Note what a subclass notes of consecutive steps. Collective."""
 
+    def _resume(self) -> None:
+        """Take from the scheme, which is where it was, what a subclass does not keep. Collective."""
+
     def _close(self) -> None:
         """Bring what a subclass has noted up to the last step. Collective."""
 
@@ -136,6 +139,7 @@ class RunLog(Observer):
             every: NDArray = np.empty(contact.total)
             every[contact.L.sorting(self._comm)] = state["_v"]
             self._v = every[contact.mine]
+        self._resume()
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""

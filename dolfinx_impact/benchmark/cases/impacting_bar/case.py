@@ -185,7 +185,7 @@ class Bar(BarCase):
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with Poisson's ratio."""
-        return {**super().settled(p, scheme), "nu": poisson(p)}
+        return {**p, "nu": poisson(p)}
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Bar and wall. Collective."""

@@ -112,9 +112,7 @@ class MetalWave(materials.MetalCase):
 
     parameters = PARAMETERS
 
-    def check(self, p: Values) -> None:
-        """A ValueError also where there is no plastic front."""
-        super().check(p)
+    def _refuse(self, p: Values) -> None:
         exact(p)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:

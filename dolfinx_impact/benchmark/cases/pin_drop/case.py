@@ -128,9 +128,7 @@ class PinDrop(Case):
     log_type = SplitLog
     defaults = {"ratio": 100}
 
-    def check(self, p: Values) -> None:
-        """A ValueError also for parameters of no such mesh."""
-        super().check(p)
+    def _refuse(self, p: Values) -> None:
         for name in ("along", "across"):
             if p[name] % 4:
                 raise ValueError(f"{name} must be a multiple of 4, but is {p[name]}")

@@ -129,14 +129,11 @@ class Spring(Case):
     parameters, schemes = PARAMETERS, SCHEME_NAMES
     log_type = SpinLog
 
-    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
-        """The parameters; a ValueError for a mass that does not start inside the wall."""
-        settled = super().settled(p, scheme)
+    def _refuse(self, p: Values) -> None:
         distance = math.hypot(p["x0"], p["y0"])
         if not 0 < distance < p["radius"]:
             inside = "inside the wall and not at its center"
             raise ValueError(f"(x0, y0) must lie {inside}, but is {distance} m off")
-        return settled
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Mass, spring and wall; the critical step is that of the stretched spring along its axis."""

@@ -163,9 +163,7 @@ class SolidCraneCase(Case):
     log_type = WheelLog
     defaults = {"ratio": 50}
 
-    def check(self, p: Values) -> None:
-        """A ValueError also for a trolley that is not on the girders."""
-        super().check(p)
+    def _refuse(self, p: Values) -> None:
         farthest = model.SPAN - 2.0
         if not abs(p["trolley"]) <= farthest:
             limits = f"within {farthest:g} m of the middle"

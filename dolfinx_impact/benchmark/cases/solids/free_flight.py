@@ -17,7 +17,6 @@ Stoermer-Verlet scheme, to which -h^2/8 F.M^-1 F of the complementary energy is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -113,9 +112,8 @@ class FlightLog(MomentumLog):
         self._sums = added(self._sums, np.column_stack([np.where(part, total, 0.0) for part in parts]))
         self._followed += steps.count
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
-        """See :meth:`.RunLog.resume`; the integrator is where it was."""
-        super().resume(state)
+    def _resume(self) -> None:
+        super()._resume()
         if self._f is not None:
             self._f[:] = self._scheme.f[: self._f.size]
 
@@ -133,11 +131,9 @@ class FreeFlight(common.SolidCase):
     courants = COURANT
     log_type = FlightLog
 
-    def check(self, p: Values) -> None:
-        """A ValueError also without spin."""
+    def _refuse(self, p: Values) -> None:
         if p["spin"] == 0:
             raise ValueError("spin must be a number other than 0 [rad/s], but is 0")
-        super().check(p)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The body; two opposite corners are recorded. Collective."""

@@ -120,9 +120,7 @@ class HertzSphere(common.SolidCase):
     allowed: Values = ALLOWED
     log_type = ForceLog
 
-    def check(self, p: Values) -> None:
-        """A ValueError also where Hertz's theory does not hold."""
-        super().check(p)
+    def _refuse(self, p: Values) -> None:
         exact(p)
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:

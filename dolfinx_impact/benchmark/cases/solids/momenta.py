@@ -8,7 +8,6 @@ Source: Simo, Tarnow, Z. angew. Math. Phys. 43 (1992).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -95,9 +94,7 @@ class MomentumLog(RunLog):
         self.defect = np.maximum(self.defect, [np.linalg.norm(part, axis=1).max() for part in parts])
         self.drift = max(self.drift, float(np.linalg.norm(changes[:, self._dim :], axis=1).max()))
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
-        """See :meth:`.RunLog.resume`; the integrator is where it was."""
-        super().resume(state)
+    def _resume(self) -> None:
         self._u[:] = self._scheme.u
 
     @property

@@ -156,9 +156,7 @@ class RigidBodyCase(Case):
     log_type = ImpactLog
     no_critical_step = "a rigid body has no critical time step"
 
-    def check(self, p: Values) -> None:
-        """A ValueError also for a run that ends before the impact."""
-        super().check(p)
+    def _refuse(self, p: Values) -> None:
         if not p["t_end"] > (FLIGHT + 1.4) * p["h"]:
             raise ValueError(f"t_end must be at least {FLIGHT + 2} h: the body flies {FLIGHT} steps before")
 

@@ -158,11 +158,10 @@ class WaveBlock(common.SolidCase):
 
     def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
         """The parameters with the number of elements."""
-        settled = super().settled(p, scheme)
         n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
         if not (2 <= n <= 100 and n == int(n)):
             raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
-        return {**settled, "elements": int(n), "t_end": p["t_end"] or 2 * math.pi / frequency(p)}
+        return {**p, "elements": int(n), "t_end": p["t_end"] or 2 * math.pi / frequency(p)}
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """The block; the nodes of an edge are recorded. Collective."""

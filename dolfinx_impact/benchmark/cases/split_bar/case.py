@@ -5,7 +5,6 @@ Its tip at x = 0 flies towards a wall at ``x = -gap``, or with ``load=pulse`` is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -74,9 +73,7 @@ class SplitLog(RunLog):
             (kick, force), self._last = self._last, _interface(integrator)
             self._energy -= integrator.dt / 8 * float((self._last[0] - kick) @ (force + self._last[1]))
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
-        """See :meth:`.RunLog.resume`; the integrator is where it was."""
-        super().resume(state)
+    def _resume(self) -> None:
         self._last = _interface(self._scheme) if self._equal else ()
 
     def formula_gap(self, result: Result) -> float | None:
@@ -156,16 +153,17 @@ class SplitBar(Case):
     balance_limits = (1e-11, 1e-11)
     log_type = SplitLog
 
-    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
-        """The parameters with all that depends on the load; ValueError for values of no divided bar."""
-        settled = super().settled(p, scheme)
+    def _refuse(self, p: Values) -> None:
         count, explicit = p["elements"], p["explicit_elements"]
         if not 1 <= explicit < count:
             allowed = f"1 to {count - 1} of the {count} elements, so that both parts have some"
             raise ValueError(f"explicit_elements must be {allowed}, but is {explicit}")
+
+    def settled(self, p: Values, scheme: Scheme) -> dict[str, Any]:
+        """The parameters with all that depends on the load."""
         courant, t_end = USUAL[p["load"]]
-        settled |= {"courant": p["courant"] or courant, "t_end": p["t_end"] or t_end}
-        return {**settled, "v0": 0.0 if p["load"] == "pulse" else p["v0"]}
+        usual = {"courant": p["courant"] or courant, "t_end": p["t_end"] or t_end}
+        return {**p, **usual, "v0": 0.0 if p["load"] == "pulse" else p["v0"]}
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Parts and wall; the step is a part of (length of an element) / c. Collective."""
