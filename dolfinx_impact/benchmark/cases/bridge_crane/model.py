@@ -39,20 +39,16 @@ def _area(beams: str) -> float:
     return MASSES[beams] / (STEEL["density"] * LENGTHS[beams])
 
 
-def _girder(width: float, height: float, flange: float) -> Section:
-    """A box of the girders' area: its webs follow from it."""
-    web = (_area("girders") / 2 - width * flange) / (height - 2 * flange)
-    return Section.box(width, height, flange=flange, web=web)
-
-
 def _tube(beams: str, width: float, height: float) -> Section:
     """A box of uniform wall t and the beams' area ``2 t (width + height - 2 t)``."""
     half = (width + height) / 4
     return Section.box(width, height, wall=half - math.sqrt(half**2 - _area(beams) / 4))
 
 
+#: Webs of the girders, boxes of 0.4 by 1.2 with flanges of 0.014, so that these have their area [m].
+_WEB = (_area("girders") / 2 - 0.4 * 0.014) / (1.2 - 2 * 0.014)
 SECTIONS = {
-    "girders": _girder(0.4, 1.2, flange=0.014),
+    "girders": Section.box(0.4, 1.2, flange=0.014, web=_WEB),
     "end-carriages": _tube("end-carriages", 0.4, 0.5),
     "trolley": _tube("trolley", 0.4, 0.4),
 }

@@ -50,24 +50,6 @@ RING = {
 TOLERANCE = 1e-10
 
 
-def laws(results: Results, p: Values, ahead: bool) -> Verdicts:
-    """The laws of momenta and contact; ``ahead``: normals are those at a forecast position."""
-    axis = "the angular momentum about the axis of the wall is constant (relative, largest change)"
-    axis += "; impulses act at the middle of the step, but point to the axis at its forecast" if ahead else ""
-    moments = "angular momentum changes by the moments of the impulses where they act"
-    rows = (("linear momentum changes by the impulses", "linear_momentum_defect"), (moments, "moment_defect"))
-    below = [(f"the {words} (relative, largest of all steps)", name) for words, name in rows]
-    below += [(axis, "angular_momentum_defect")] if "wall" in p else []
-    yield from (Verdict.below(words, results[name], TOLERANCE) for words, name in below)
-    claim, work = "contact takes energy (its work over the energy at the start)", results["contact_work"]
-    yield Verdict(claim, work, 0.0, TOLERANCE, bool(work <= TOLERANCE))
-    allowed = p.get("friction", 0.0)
-    if allowed > 0 and results["impulse_y"] > 0:
-        ratio = abs(results["impulse_x"]) / results["impulse_y"]
-        claim = "tangential over normal impulse is at most the coefficient of friction"
-        yield Verdict(claim, ratio, allowed, TOLERANCE, bool(ratio <= allowed + TOLERANCE))
-
-
 def make_body(p: Values, hole: float, x: float, y: float) -> Solid:
     """The disc, or the ring, around a point. Collective."""
     if not (p["vx0"] or p["vy0"] or p["spin0"]):
@@ -115,7 +97,24 @@ class Spinning(common.SolidCase):
 
     def verdicts(self, run: Problem) -> Verdicts:
         """The laws of momenta and contact."""
-        return laws(run.results, run.p, ahead=run.integrator.v_shift == 0)
+        results, p = run.results, run.p
+        axis = "the angular momentum about the axis of the wall is constant (relative, largest change)"
+        if run.integrator.v_shift == 0:
+            axis += "; impulses act at the middle of the step, but point to the axis at its forecast"
+        changes = "%s changes by %s (relative, largest of all steps)"
+        words = changes % ("the linear momentum", "the impulses")
+        yield Verdict.below(words, results["linear_momentum_defect"], TOLERANCE)
+        words = changes % ("the angular momentum", "the moments of the impulses where they act")
+        yield Verdict.below(words, results["moment_defect"], TOLERANCE)
+        if "wall" in p:
+            yield Verdict.below(axis, results["angular_momentum_defect"], TOLERANCE)
+        claim, work = "contact takes energy (its work over the energy at the start)", results["contact_work"]
+        yield Verdict(claim, work, 0.0, TOLERANCE, bool(work <= TOLERANCE))
+        allowed = p.get("friction", 0.0)
+        if allowed > 0 and results["impulse_y"] > 0:
+            ratio = abs(results["impulse_x"]) / results["impulse_y"]
+            claim = "tangential over normal impulse is at most the coefficient of friction"
+            yield Verdict(claim, ratio, allowed, TOLERANCE, bool(ratio <= allowed + TOLERANCE))
 
 
 class SpinningDisc(Spinning):

@@ -110,38 +110,6 @@ def whole(p: Values) -> bool:
     return p["v0"] > 0 and p["t_end"] >= 1.2 * impacting_bar.exact(p).contact_end
 
 
-def ratio_verdicts(p: Values) -> list[Verdict]:
-    """Whether HATI goes to the undivided explicit bar as its ratio falls at one fine step. Collective."""
-    if not whole(p) or p["t_end"] > STUDY_STEPS * p["h"] or p["courant"] > 1 + 1e-6:
-        return []
-    errors = []
-    for ratio in RATIOS[p["load"]]:
-        problem = SplitBar().make("hati", {**p, "ratio": ratio})
-        result = problem.simulate([], energies=False, every=1)
-        errors.append([*reference_errors(result, problem.integrator, p).values()])
-    rises = np.sum(np.diff(np.array(errors, dtype=np.float64), axis=0) >= 0, axis=0)
-    words = f"of the tip falls as the ratio does, {', '.join(map(str, RATIOS[p['load']]))} (rises)"
-    return [Verdict.below(f"{name} {words}", int(n), 0) for name, n in zip(ERRORS, rises)]
-
-
-def interface_verdicts(run: Problem) -> Verdicts:
-    """Continuity and energy of the interface of HATI."""
-    p, results = run.p, run.results
-    # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
-    scale = p["v0"] or float(np.max(np.abs(run.result["v_t"])))
-    if scale > 0:
-        unit = "v0" if p["v0"] else "the largest speed"
-        words = f"velocities are continuous at coarse times (jump over {unit})"
-        yield Verdict.below(words, results["velocity_jump"] / scale, 1e-13)
-    if run.integrator.ratio == 1:
-        words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
-        yield Verdict.below(words, results["interface_formula_gap"], 1e-12)
-    elif whole(p):
-        words = "the interface dissipates: its energy at the end over the largest kinetic one"
-        taken = results["interface_energy"] / float(np.max(run.result["kinetic"]))
-        yield Verdict(words, taken, 0.0, 1e-12, taken <= 1e-12)
-
-
 class SplitBar(Case):
     """Explicit and implicit part, or the whole bar, and the wall of the first."""
 
@@ -203,15 +171,36 @@ class SplitBar(Case):
         }
 
     def verdicts(self, run: Problem) -> Verdicts:
-        """The interface of HATI, and the impulse of the impact."""
-        if isinstance(run.integrator, HATI):
-            yield from interface_verdicts(run)
+        """Continuity and energy of the interface of HATI, and the impulse of the impact."""
+        p, results, s = run.p, run.results, run.integrator
+        divided, scale = isinstance(s, HATI), p["v0"] or float(np.max(np.abs(run.result["v_t"])))
+        if divided and scale > 0:
+            unit = "v0" if p["v0"] else "the largest speed"
+            words = f"velocities are continuous at coarse times (jump over {unit})"
+            yield Verdict.below(words, results["velocity_jump"] / scale, 1e-13)
+        # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
+        if divided and s.ratio == 1:
+            words = "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)"
+            yield Verdict.below(words, results["interface_formula_gap"], 1e-12)
+        elif divided and whole(p):
+            words = "the interface dissipates: its energy at the end over the largest kinetic one"
+            taken = results["interface_energy"] / float(np.max(run.result["kinetic"]))
+            yield Verdict(words, taken, 0.0, 1e-12, taken <= 1e-12)
         # A coarse step within which waves cross several elements damps the impact.
-        small = run.integrator.substeps * run.p["courant"] <= 1 + 1e-6
-        if run.p["load"] == "none" and whole(run.p) and small:
-            words = impacting_bar.Bar.words[0]
-            yield Verdict.equal(words, run.results["impulse_ratio"], 1.0, 0.02)
+        if p["load"] == "none" and whole(p) and s.substeps * p["courant"] <= 1 + 1e-6:
+            yield Verdict.equal(impacting_bar.Bar.words[0], results["impulse_ratio"], 1.0, 0.02)
 
-    def study(self, problem: Problem) -> list[Verdict]:
-        """Errors of HATI as its ratio falls. Collective."""
-        return ratio_verdicts(problem.p) if find_scheme(problem.scheme).divided else []
+    def study(self, problem: Problem) -> Verdicts:
+        """Whether HATI goes to the undivided explicit bar as its ratio falls at one fine step. Collective."""
+        p, errors = problem.p, []
+        if not find_scheme(problem.scheme).divided or not whole(p):
+            return
+        if p["t_end"] > STUDY_STEPS * p["h"] or p["courant"] > 1 + 1e-6:
+            return
+        for ratio in RATIOS[p["load"]]:
+            made = self.make("hati", {**p, "ratio": ratio})
+            result = made.simulate([], energies=False, every=1)
+            errors.append([*reference_errors(result, made.integrator, p).values()])
+        rises = np.sum(np.diff(np.array(errors, dtype=np.float64), axis=0) >= 0, axis=0)
+        words = f"of the tip falls as the ratio does, {', '.join(map(str, RATIOS[p['load']]))} (rises)"
+        yield from (Verdict.below(f"{name} {words}", int(n), 0) for name, n in zip(ERRORS, rises))
