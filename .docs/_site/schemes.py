@@ -52,7 +52,8 @@ def work() -> str:
     """What an error costs with each scheme, case by case, from the report that is there."""
     if not REPORT.exists():
         return "This site was built without a [report](verification.md), which has this table."
-    grid = work_table.grid(json.loads(REPORT.read_text()).get("work_precision", []))
+    rows = json.loads(REPORT.read_text()).get("work_precision", [])
+    grid = [work_table.cells(row) for row in rows]
     return _rows(list(work_table.HEAD), [[f"`{case}`", *map(_code, cells)] for case, *cells in grid])
 
 

@@ -38,7 +38,7 @@ def html(report: _Row, drawn: Sequence[Drawn], folder: Path, case_of: Mapping[st
     claims = {case: [c for c in report["claims"] if case_of.get(c["id"]) == case] for case in report["cases"]}
     ends = {"schemes": ("Properties of the schemes", _grid(properties(report["schemes"])))}
     if several := report.get("work_precision"):
-        cells = [[_text(cell) for cell in row] for row in work.grid(several)]
+        cells = [[_text(cell) for cell in work.cells(row)] for row in several]
         ends = {"which-scheme": ("Which scheme for me", _table(work.HEAD, cells)), **ends}
     if own := [c for c in report["claims"] if c["id"] not in case_of]:
         ends["own"] = ("Schemes of your own", _claims(own))

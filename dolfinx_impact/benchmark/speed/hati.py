@@ -193,8 +193,6 @@ def _apart(found: NDArray, true: NDArray, start: Any = 0.0) -> float:
 BEAM: Values = {"along": 200, "across": 4, "layers": 10, "tip": 1e-4, "t_end": 2e-3}
 FINER: Values = {"along": 400, "across": 8, "layers": 8, "tip": 1e-3}
 EQUAL = 1.1  #: Errors count as equal up to so much of the explicit run's.
-
-
 RATIOS = (200, 400, 800, 1600)
 
 

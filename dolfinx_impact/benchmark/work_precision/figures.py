@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -88,8 +88,3 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 def ratio(value: float) -> str:
     """A ratio of times, which are not known to more than two digits."""
     return f"{value:.1f}" if value < 9.95 else f"{float(f'{value:.2g}'):.0f}"
-
-
-def grid(several: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The cells of all rows."""
-    return [cells(row) for row in several]

@@ -16,6 +16,7 @@ from ...integrators import find_scheme
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.bouncing_ball.measures import drop_heights
 from ..cases.impacting_bar import case as impacting_bar
+from ..cases.impacting_bar.measures import exact_force
 from ..cases.signorini import case as signorini
 from ..cases.two_bars import measures as two_bars
 from ..cases.van_der_pol import measures as van_der_pol
@@ -122,7 +123,7 @@ def _of_node(run: Run, exact: Any, force: Callable[[NDArray], NDArray], known: A
 def bar(_: Runs, run: Run) -> Errors:
     """Of the bar at the wall, whose force is constant while it touches."""
     exact = impacting_bar.exact(run.summary["parameters"])
-    return _of_node(run, exact, partial(two_bars.exact_force, exact))
+    return _of_node(run, exact, partial(exact_force, exact))
 
 
 def fallen(_: Runs, run: Run) -> Errors:

@@ -147,7 +147,10 @@ class Chain(PointMasses):
         self.tangent = _tangent(space, nodes, self.k, self.kappa)
         self.rest: FloatArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
         self.middle = (bars // 2, bars // 2 + 1)
-        self._shape = _lengths_and_angles(self.rest)
+        sides = np.diff(self.rest.reshape(-1, 2), axis=0)
+        a, b = sides[:-1], sides[1:]
+        turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], np.einsum("ni,ni->n", a, b))
+        self._shape = np.hypot(*sides.T), turn  # lengths and angles
         super().__init__(
             np.full(self.rest.size, float(p["m"])),
             **self._forces(p),
@@ -228,13 +231,6 @@ def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, I
     named.mesh.topology.create_connectivity(0, 1)
     supports = fem.locate_dofs_topological(space, 0, named.facets("supports"))
     return space, order, [int(place) for place in np.flatnonzero(np.isin(order, supports))]
-
-
-def _lengths_and_angles(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    bars = np.diff(x.reshape(-1, 2), axis=0)
-    a, b = bars[:-1], bars[1:]
-    turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], np.einsum("ni,ni->n", a, b))
-    return np.hypot(*bars.T), turn
 
 
 def _check(p: Values) -> None:

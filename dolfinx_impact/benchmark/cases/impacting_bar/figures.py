@@ -10,20 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....exact import ImpactingBar
 from ...axes import panels, style
 from ...claim import ACARY, DI_STASIO, Figure, Run, Runs
 from .claims_combined import tau
-from .measures import BAR, BOTH, CASE, COMBINED, COURANT, FORECASTS, MJ, TRANSIT
+from .measures import BAR, BOTH, CASE, COMBINED, COURANT, FORECASTS, MJ, TRANSIT, exact_force
 
 _Panel = tuple[str, str, NDArray, Callable[[Run], NDArray]]  #: Quantity, unit, exact curve, curve of a run.
 _Curve = tuple[str, Run, dict[str, Any]]  #: Name, run and look.
 #: Times [s] of the exact curves, and the step [s] of the runs.
 _T, _STEP = np.linspace(0, 3e-4, 6001), COURANT * TRANSIT / 50
-
-
-def _impulse(bar: ImpactingBar) -> NDArray:
-    return np.where((_T >= bar.contact_start) & (_T < bar.contact_end), _STEP * bar.force, 0.0)
 
 
 def _plot(ax: Any, panel: _Panel, curves: Iterable[_Curve], limits: tuple[float, float]) -> None:
@@ -51,7 +46,7 @@ def _draw_combined(runs: Runs, figure: Any) -> None:
         ("gap", "µm", 1e6 * (bar.gap - bar.displacement(0.0, _T)), lambda run: 1e6 * run["gap"]),
         ("tau", "µm", np.zeros_like(_T), lambda run: 1e6 * tau(run)),
         ("velocity of the node", "m/s", bar.velocity(0.0, _T), lambda run: run["v"]),
-        ("impulse at the node", "N s", _impulse(bar), lambda run: run["r"]),
+        ("impulse at the node", "N s", _STEP * exact_force(bar, _T), lambda run: run["r"]),
     )
     axes = panels(figure, 2, 2).flat
     for k, (ax, panel) in enumerate(zip(axes, drawn)):
@@ -63,7 +58,7 @@ def _draw_combined(runs: Runs, figure: Any) -> None:
 _SHOWN: tuple[_Panel, ...] = (
     ("displacement of the contact node", "mm", 1e3 * BAR.displacement(0.0, _T), lambda run: 1e3 * run["u"]),
     ("velocity of the contact node", "m/s", BAR.velocity(0.0, _T), lambda run: run["v_t"]),
-    ("impulse at the contact node", "N s", _impulse(BAR), lambda run: run["r"]),
+    ("impulse at the contact node", "N s", _STEP * exact_force(BAR, _T), lambda run: run["r"]),
 )
 _NEARER = "Impacting bar, the wall half a step nearer: the combined scheme, both forecasts"
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .... import Contact, System
+from ....exact import ImpactingBar
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.contact_laws import VelocityLevel
 from ...convergence import at_times, norm35, order
@@ -47,6 +48,11 @@ class TchamwaWielgosz(CentralDifferences):
         """One step; the change of velocity includes the impulse."""
         self.u += (self.phi - 1) * self.dt * (self.v - self.v_before)
         super().advance()
+
+
+def exact_force(bar: ImpactingBar, t: NDArray) -> NDArray:
+    """The contact force of the exact bar [N]."""
+    return np.where((t >= bar.contact_start) & (t < bar.contact_end), bar.force, 0.0)
 
 
 def each(runs: Runs, of: Callable[[Run], float], **settings: Any) -> dict[str, float]:

@@ -40,8 +40,6 @@ PARAMETERS = {
     "h": Option(None, "s", "(fine) time step; the other way to give it is courant"),
     "t_end": Option(2e-3, "s", "end time"),
 }
-
-
 #: Recorded displacements along z: an end of the beam, the middle of its top, a quarter point below.
 LABELS = ("end", "middle", "quarter")
 

@@ -27,25 +27,21 @@ class MeanGaps(Contact):
     """
 
     def __init__(self, body: Solid, p: Values) -> None:
-        super().__init__(body, _mean_rows(body, p))
+        dofs, weights = [], []
+        for name, sign in (("wheel treads", 1.0), ("rail treads", -1.0)):
+            nodes = body.nodes(name)
+            nodes = nodes[np.lexsort(coordinate_order(body.x[nodes], body.length).T[::-1])]
+            which, area = model.wheel_of(body.x[nodes], p), body.mass[3 * nodes]
+            for wheel in range(4):
+                own = which == wheel
+                dofs.append(3 * nodes[own] + 2)
+                weights.append(sign * area[own] / area[own].sum())
+        both = (np.hstack([part[:4], part[4:]]) for part in (np.array(dofs), np.array(weights)))
+        super().__init__(body, SparseRows(*both, np.arange(4.0)[:, None]))
 
     def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
         """Mean gaps beyond those of the treads as they are drawn, shape (4,) [m]."""
         return self.L(u)
-
-
-def _mean_rows(body: Solid, p: Values) -> SparseRows:
-    dofs, weights = [], []
-    for name, sign in (("wheel treads", 1.0), ("rail treads", -1.0)):
-        nodes = body.nodes(name)
-        nodes = nodes[np.lexsort(coordinate_order(body.x[nodes], body.length).T[::-1])]
-        which, area = model.wheel_of(body.x[nodes], p), body.mass[3 * nodes]
-        for wheel in range(4):
-            own = which == wheel
-            dofs.append(3 * nodes[own] + 2)
-            weights.append(sign * area[own] / area[own].sum())
-    both = [np.hstack([part[:4], part[4:]]) for part in (np.array(dofs), np.array(weights))]
-    return SparseRows(both[0], both[1], np.arange(4.0)[:, None])
 
 
 def at_rest(body: Solid, p: Values) -> tuple[NDArray, NDArray]:

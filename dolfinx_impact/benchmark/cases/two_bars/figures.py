@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...axes import legend_below, panels, style
 from ...claim import FEKAK, Figure, Run, Runs
+from ..impacting_bar.measures import exact_force
 from . import measures as m
 from .measures import BAR, BOTH, CASE, CD, MESHES, MJ
 
@@ -37,7 +38,7 @@ def draw_motion(runs: Runs, figure: Any) -> None:
     shown: tuple[tuple[str, float, NDArray, Callable[[Run], NDArray]], ...] = (
         ("displacement of the tip [mm]", 1e3, BAR.displacement(0.0, _T), lambda run: run["u"][:, 0]),
         ("velocity of the tip [m/s]", 1.0, BAR.velocity(0.0, _T), lambda run: run["v_t"][:, 0]),
-        ("contact force [kN]", 1e-3, m.exact_force(BAR, _T), m.force),
+        ("contact force [kN]", 1e-3, exact_force(BAR, _T), m.force),
     )
     for ax, (label, factor, exact, curve) in zip(panels(figure, 1, 3, size=(11.5, 4.2)), shown):
         for run, scheme in ((runs(CASE, scheme), scheme) for scheme in BOTH):

@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from ....exact import ImpactingBar
 from ...convergence import norm35
 from ...runs import FailedRun, Run, Runs
-from ..impacting_bar.measures import rate
+from ..impacting_bar.measures import exact_force, rate
 from . import case
 
 CASE = "two-bars"
@@ -66,11 +66,6 @@ def meeting(run: Run) -> int:
 def force(run: Run) -> NDArray:
     """The contact force, impulse over step, (45) [N]."""
     return run["r"][:, 0] / run.results["h"]
-
-
-def exact_force(bar: ImpactingBar, t: NDArray) -> NDArray:
-    """The contact force of the exact bar [N]."""
-    return np.where((t >= bar.contact_start) & (t < bar.contact_end), bar.force, 0.0)
 
 
 def acceleration(run: Run) -> NDArray:
