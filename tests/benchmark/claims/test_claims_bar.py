@@ -11,7 +11,7 @@ from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.impacting_bar import claims as bar
 from dolfinx_impact.benchmark.cases.impacting_bar import measures
-from dolfinx_impact.benchmark.cases.impacting_bar.measures import BAR
+from dolfinx_impact.benchmark.cases.impacting_bar.measures import BAR, FORECASTS
 
 
 class ExactForce(Central):
@@ -81,7 +81,7 @@ BROKEN = {
     "acary-bar-paoli-newton": {"paoli-schatzman": CD},
     **{
         f"acary-bar-{name}-forecast-{w:g}": {"combined": broken}
-        for w in bar.FORECASTS
+        for w in FORECASTS
         for name, broken in {
             "penetration": MJ,
             "newton": "paoli-schatzman",
@@ -167,6 +167,6 @@ def test_figure_of_the_combined_scheme(runs, empty_figure):
     assert units == ["µm]", "µm]", "m/s]", "N s]"]
     lowest = {line.get_label(): np.min(line.get_ydata()) for line in gap.lines}
     assert lowest["moreau-jean"] < -0.1
-    assert all(lowest[f"combined, forecast {w:g}"] > -1e-9 for w in bar.FORECASTS)
+    assert all(lowest[f"combined, forecast {w:g}"] > -1e-9 for w in FORECASTS)
     early, late = (line.get_ydata() for line in tau.lines if line.get_label() != "exact")
     assert early.max() > 0.5 and late.max() > 0.5 and np.abs(early - late).max() > 0.5

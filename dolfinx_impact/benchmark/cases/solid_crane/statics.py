@@ -36,8 +36,8 @@ class MeanGaps(Contact):
                 own = which == wheel
                 dofs.append(3 * nodes[own] + 2)
                 weights.append(sign * area[own] / area[own].sum())
-        both = (np.hstack([part[:4], part[4:]]) for part in (np.array(dofs), np.array(weights)))
-        super().__init__(body, SparseRows(*both, np.arange(4.0)[:, None]))
+        columns, values = (np.hstack([part[:4], part[4:]]) for part in (np.array(dofs), np.array(weights)))
+        super().__init__(body, SparseRows(columns, values, np.arange(4.0)[:, None]))
 
     def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
         """Mean gaps beyond those of the treads as they are drawn, shape (4,) [m]."""
