@@ -3,4 +3,6 @@
 :func:`write` makes it, for schemes of your own too; on the command line ``benchmark report`` does.
 """
 
-from .build import write as write
+from .build import write
+
+__all__ = ["write"]

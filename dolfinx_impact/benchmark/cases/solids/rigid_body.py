@@ -123,7 +123,8 @@ def compared(run: Problem) -> dict[str, tuple[Any, Any, float, str]]:
     coefficients = -flight.normal_velocity(log.after)[clear] / flight.normal_velocity(log.before)[clear]
     worst = float(coefficients[np.argmax(np.abs(coefficients - e))])
     kinetic = result["kinetic"] + result["complementary"]
-    lost = float(kinetic[0] - kinetic[-1])
+    # Of the whole run; the work of the contact less what the formula takes.
+    lost, work = float(kinetic[0] - kinetic[-1]), float(result["contact"][-1] - result["dissipated"][-1])
     slips = [float(flight.slip(v)[hit][0]) for v in (log.after, exact.velocity)]
     lost_in_impact = 0.5 * float(mass @ (log.before**2 - log.after**2))
     approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[clear])))
@@ -139,13 +140,8 @@ def compared(run: Problem) -> dict[str, tuple[Any, Any, float, str]]:
         "coefficient": (worst, e, speed / approach, "the contact point's -v_n after / v_n before is e"),
         "slip": (*slips, speed, f"the contact point {manner} (slip velocity after the impact) [m/s]"),
         "energy_lost": (lost_in_impact, exact.lost, heat, "exact loss of energy in the impact [J]"),
-        "energy_lost_run": (lost, -work(run), heat, "the energy lost in the run is the work of contact [J]"),
+        "energy_lost_run": (lost, -work, heat, "the energy lost in the run is the work of contact [J]"),
     }
-
-
-def work(run: Problem) -> float:
-    """Work of the contact, less what the formula takes [J]."""
-    return float(run.result["contact"][-1] - run.result["dissipated"][-1])
 
 
 class RigidBodyCase(Case):
@@ -175,7 +171,7 @@ class RigidBodyCase(Case):
             **{name: row[0] for name, row in rows.items()},
             **{f"{name}_exact": row[1] for name, row in rows.items() if name not in _OWN},
             "sticks": exact.sticks,
-            "contact_work": work(run),
+            "contact_work": -rows["energy_lost_run"][1],
             "impact_time": run.log.time,
             "corners": int(np.sum(exact.normal > 0)),
             "contact_phases": run.log.contact_phases,
