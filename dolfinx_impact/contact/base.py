@@ -32,23 +32,6 @@ from .state import ContactState
 
 logger = logging.getLogger("dolfinx_impact")
 
-#: Members of a contact that compiled loops replace.
-_REPLACED = (
-    "gap",
-    "_evaluate",
-    "_active_set",
-    "closed",
-    "surface_velocity",
-    "local_bases",
-    "at",
-    "accept",
-    "agree_on_failure",
-    "restitutions",
-    "frictions",
-    "_of_points",
-)
-
-
 #: Names that a class must not define: nothing would ask them.
 _GONE = (
     "evaluate",
@@ -460,12 +443,6 @@ class Contact:
         if self.remembers:
             raise kernels.NotCompiled(
                 "the contact remembers sides of an obstacle with edges, or corrects its drift"
-            )
-        changed = kernels.overridden(self, _REPLACED)
-        if changed is not None:
-            raise kernels.NotCompiled(
-                f"{type(self).__name__} decides for itself which points are closed and what acts on them: it "
-                f"changes {changed}() without a compiled() of its own"
             )
 
     def matrix(self) -> Any:

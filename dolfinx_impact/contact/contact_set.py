@@ -53,6 +53,7 @@ class ContactSet(Contact):
             together with contacts that are curved or have friction.
     """
 
+    compiled = None  # type: ignore[assignment]
     _NODES = ListedNodes
 
     def __init__(self, members: Sequence[Contact]) -> None:

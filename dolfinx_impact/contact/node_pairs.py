@@ -27,7 +27,6 @@ from .surfaces.halo import Halo
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
 #: Members of pairs with friction that compiled loops replace.
-_REPLACED = ("gap", "closed", "_active_set", "frictions")
 
 
 class _PairNodes(ContactNodes):
@@ -179,8 +178,8 @@ class NodePairs(Contact):
         """See :meth:`.Contact.compiled`; with friction on one rank."""
         if self.friction == 0:
             return super().compiled(surface, x)
-        if self.comm.size > 1 or kernels.overridden(self, _REPLACED, NodePairs):
-            raise kernels.NotCompiled("node pairs with friction of other ranks, or of a class of their own")
+        if self.comm.size > 1:
+            raise kernels.NotCompiled("node pairs with friction of other ranks")
         return CompiledContact(
             self._dofs,
             np.tile(np.concatenate([-self.normal, self.normal]), (self.count, 1)),

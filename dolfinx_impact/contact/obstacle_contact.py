@@ -115,7 +115,8 @@ class ObstacleContact(Contact):
             margin = _MARGIN * system.length
             self._sides = ActiveSides(self.faces, self._points(), self.gap_tolerance, margin)
         #: Whether a derived class has another gap than the obstacle's.
-        self._own_gap = kernels.overridden(self, ("_evaluate", "gap"), ObstacleContact) is not None
+        kind = type(self)
+        self._own_gap = (kind.gap, kind._evaluate) != (ObstacleContact.gap, ObstacleContact._evaluate)
         self._refuse_constrained()
 
     def _points(self) -> FloatArray:
@@ -250,21 +251,9 @@ class ObstacleContact(Contact):
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; the surface is that of a curved obstacle, which is asked for it."""
         self._refuse_uncompiled()
-        names = ("places", "_gaps", "_normals", "_evaluate", "_closed_near")
-        if kernels.overridden(self, names) is not None:
-            raise kernels.NotCompiled(f"{type(self).__name__} decides for itself which points are closed")
         if surface is None and not self.constant:
-            surface = self._surface()
+            surface = kernels.ask(self.obstacle, "offers no compiled gap")
         return super().compiled(surface, self._x if x is None else x)
-
-    def _surface(self) -> Surface:
-        """The compiled gap and normal of the obstacle, which need not derive from any class."""
-        surface: Surface = kernels.ask(self.obstacle, "offers no compiled gap")
-        if kernels.overridden(self.obstacle, ("gap", "normal")) is not None:
-            raise kernels.NotCompiled(
-                f"{type(self.obstacle).__name__} has a gap or a normal of its own, but no compiled one"
-            )
-        return surface
 
     # -- history: the state that the next step depends on
 

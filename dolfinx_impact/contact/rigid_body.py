@@ -43,6 +43,7 @@ class RigidBodyContact(Contact):
         TypeError: A system that is not a rigid body.
     """
 
+    compiled = None  # type: ignore[assignment]
     constant, directions = False, 2
 
     def __init__(

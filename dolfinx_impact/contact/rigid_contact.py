@@ -72,6 +72,7 @@ class RigidContact(ObstacleContact):
             obstacle (the message names the deepest).
     """
 
+    compiled = ObstacleContact.compiled
     _NODES = _RigidNodes
 
     def __init__(

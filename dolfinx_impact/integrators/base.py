@@ -12,7 +12,6 @@ from dolfinx import fem
 from .. import arguments, descriptions, parallel
 from .._types import AnyArray, FloatArray, Int32Array
 from ..algebra import kernels
-from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.state import Impulses
@@ -24,7 +23,6 @@ from .initial_values import Initial, initial_field
 from .one_step_energy import TrapezoidalBalance
 from .options import Option
 from .requirements import refuse_friction_without_tangents
-from .step_buffer import CompiledLoop
 
 #: Smallest step over the time of the start that the history of a material tells from none.
 _RESOLVED = 1e-14
@@ -489,17 +487,6 @@ class Integrator:
             ValueError: An argument of a user-defined constructor that no attribute has the name of.
         """
         return scheme_constants(self, Integrator)
-
-    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
-        """A compiled loop over many steps, or the reason why there is none.
-
-        Overridden by schemes that have one.
-
-        Args:
-            rows: Recorded rows of ``u`` and ``v``.
-            balance: The energy balance, or None; it is started before the first step of the loop.
-        """
-        return f"{type(self).__name__} makes its steps one by one"
 
     def prefer_compiled(self, compiled: bool | None) -> None:
         """Choose between compiled and Python loops inside a step; without effect for schemes without them.

@@ -18,22 +18,11 @@ from .base import Integrator, revision
 from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
 from .delassus_lumped import lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
-from .step_buffer import REPLACED, CompiledLoop
+from .step_buffer import CompiledLoop
 from .step_change import change
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
-#: Members of the scheme that compiled loops replace.
-_REPLACED = (
-    *REPLACED,
-    "contact_point",
-    "end_position",
-    "constrained",
-    "substeps",
-    "_constrain",
-    "_evaluate_force",
-    "_resolve_contact",
-)
 
 
 @dataclass(frozen=True)
@@ -105,9 +94,6 @@ class CentralDifferences(Integrator):
         self.r_impact, self.r_t_impact = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.enforcement, self._loops = enforcement, formulas.for_arrays()
         self._kick = dt * system.inverse_mass
-        #: Whether :meth:`_constrain` changes velocities in every step.
-        own = kernels.overridden(self, ("_constrain",), CentralDifferences) is not None
-        self._constrains = own or system.prescribed.any
         self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
             self._response = self._make_response()
@@ -192,8 +178,7 @@ class CentralDifferences(Integrator):
         self.v_force = self.v
         self.v_before, self.v = self.v, self.v_before
         loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])  # (47), v* without contact
-        if self._constrains:
-            self._constrain(1.0)
+        self._constrain(1.0)
         if self.contact is not None:
             self._resolve_contact(self._response)  # (47), (48)
 
@@ -269,27 +254,11 @@ class CentralDifferences(Integrator):
         """Fekak et al. (2017), (84)."""
         return CentralDifferenceBalance(self)
 
-    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
-        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind.
-
-        A class that changes the step has no loop; one that changes parameters alone has that of its base.
-        """
-        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
-            return super().compiled_loop(rows, balance)
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+        """See :func:`.compiled_loop`; every part of the step must be of a compiled kind."""
         from .compiled.central import Block
 
-        try:
-            return Block(self, rows, balance)
-        except kernels.NotCompiled as reason:
-            return str(reason)
-
-    def compiled_parts(self) -> CompiledParts:
-        """Compiled forms of the forces, the contact law and the Delassus operator.
-
-        Raises:
-            NotCompiled: The reason of one of them; a class that changes the step.
-        """
-        return parts_of(self, getattr(self, "_response", None), _REPLACED)
+        return Block(self, rows, balance)
 
 
 def renewable(scheme: Integrator) -> bool:
@@ -310,21 +279,17 @@ def renewable(scheme: Integrator) -> bool:
     return True
 
 
-def parts_of(scheme: Integrator, response: Any, replaced: tuple[str, ...]) -> CompiledParts:
+def parts_of(scheme: Any) -> CompiledParts:
     """Compiled forms of the forces, the contact law and the Delassus operator of an explicit scheme.
 
     Args:
         scheme: The scheme.
-        response: Its Delassus operator; without effect where there is no contact.
-        replaced: What its loop does in the place of the scheme.
 
     Raises:
-        NotCompiled: The reason of one of them; a class that changes the step.
+        NotCompiled: The reason of one of them.
     """
-    if kernels.overridden(scheme, replaced, "compiled_parts") is not None:
-        raise kernels.NotCompiled(f"{type(scheme).__name__} makes its steps one by one")
     forces = compiled_forces(scheme.system)
     if scheme.contact is None:
         return CompiledParts(forces, None, np.zeros(0))
     law: CompiledLaw = kernels.ask(scheme.enforcement, "is no contact law of the compiled loop")
-    return CompiledParts(forces, law, response.compiled())
+    return CompiledParts(forces, law, kernels.ask(scheme._response, "has no compiled form"))

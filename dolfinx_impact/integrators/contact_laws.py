@@ -121,14 +121,10 @@ def _compiled_contact(law: VelocityLevel | PositionLevel) -> CompiledContact:
     Raises:
         NotCompiled: Other impulses, or a reason of the contact.
     """
-    changed = kernels.overridden(
-        law, ("impulses", "impact", "_corrected", "_constrained_gap", "_close_curved_gaps")
-    )
-    if changed is not None:
-        raise kernels.NotCompiled(f"{type(law).__name__} is no contact law of the compiled loop")
     if law.contact is None:
         raise kernels.NotCompiled("there is no contact")
-    return law.contact.compiled()
+    found: CompiledContact = kernels.ask(law.contact, "has no compiled form")
+    return found
 
 
 class VelocityLevel:

@@ -38,9 +38,6 @@ class LumpedDelassus:
         self._diagonal: FloatArray | None = None
         if contact.constant and not self._coupled:
             self._diagonal = rows.diagonal(self._inverse)
-        changed = kernels.overridden(self, ("delassus", "_solve_groups"), LumpedDelassus)
-        #: H where it is a constant diagonal, shape (p,) [1/kg], or None.
-        self._constant_H = self._diagonal if changed is None else None
 
     def solve(
         self,
@@ -77,10 +74,7 @@ class LumpedDelassus:
         self, impulses: Impulses, which: IntArray, b: FloatArray, v: FloatArray, t: float
     ) -> None:
         """Write the impulses of the points ``which``; arguments otherwise as for :meth:`solve`."""
-        if self._constant_H is not None:
-            impulses.r[which] = complementarity.solve(self._constant_H[which], b[which])
-        else:
-            self._solve_groups(of_points(impulses.state.L), which, b, impulses.r)
+        self._solve_groups(of_points(impulses.state.L), which, b, impulses.r)
         if impulses.r_t is not None:
             self._add_friction(impulses, impulses.r_t, v, t)
 
@@ -130,10 +124,6 @@ class LumpedDelassus:
         Raises:
             NotCompiled: Points that share dofs; a class with another response.
         """
-        names = ("solve", "_solve_points", "_solve_groups", "_add_friction", "delassus", "apply")
-        changed = kernels.overridden(self, names)
-        if changed is not None:
-            raise kernels.NotCompiled(f"{type(self).__name__} has a response of its own")
         if self._coupled:
             raise kernels.NotCompiled("points of the contact share dofs")
         return self._contact.L.diagonal(self._inverse)

@@ -194,6 +194,7 @@ class Midpoint(ThetaMethod):
         ValueError: See :class:`.ThetaMethod`.
     """
 
+    compiled_loop = ThetaMethod.compiled_loop
     paper = PAPER
     order = "2 without impact, 1 with"
     conserves = "E' - E = r' . dg <= 0"
@@ -215,6 +216,7 @@ class Midpoint(ThetaMethod):
 class DEP22(Midpoint):
     """2.2: the midpoint rule without contact."""
 
+    compiled_loop = ThetaMethod.compiled_loop
     equations = "2.2: midpoint"
     order, conserves, contact_level, options = "2", "energy", "none", BOTH
 
@@ -228,6 +230,7 @@ class DEP22(Midpoint):
 class DEP42(Midpoint):
     """4.2: the theta method, ``0 <= g(u')  _|_  lambda' >= 0``."""
 
+    compiled_loop = ThetaMethod.compiled_loop
     equations = "4.2: theta method, exact contact"
     order, conserves = "1", "it dissipates"
     options = {
@@ -253,12 +256,14 @@ class DEP42(Midpoint):
 class DEP44(Midpoint):
     """4.4: the midpoint rule, ``0 <= g(u')  _|_  lambda' >= 0``."""
 
+    compiled_loop = ThetaMethod.compiled_loop
     equations = "4.4: midpoint, exact contact"
 
 
 class DEP52(Midpoint):
     """5.2: the midpoint rule with an energy-conserving penalty of the compliance ``eps`` [m/N]."""
 
+    compiled_loop = ThetaMethod.compiled_loop
     equations = "5.2: midpoint, energy-conserving penalty"
     conserves, contact_level = "energy with that of the penalty", "penalty"
     options = {**fixed_restitution(0.0), **BOTH, **EPS}
@@ -280,6 +285,7 @@ class DEP52(Midpoint):
 class DEP61(Midpoint):
     """6.1: the midpoint rule, Newton's law with e = 1 where ``g(u_n) < 0``."""
 
+    compiled_loop = ThetaMethod.compiled_loop
     equations = "6.1: midpoint, contact in velocity"
     conserves, contact_level = "energy", "velocity"
     options = {**fixed_restitution(1.0), **BELOW, **BOTH}

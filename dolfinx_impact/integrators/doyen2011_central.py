@@ -36,6 +36,7 @@ class Central(CentralDifferences):
         ValueError: A step that is not positive or above the critical one; a contact that does not fit.
     """
 
+    compiled_loop = CentralDifferences.compiled_loop
     paper = PAPER
     order = "2 without impact, 1 with"
     conserves = f"Eq: {IMPULSE_WORK}"
@@ -53,6 +54,7 @@ class Central(CentralDifferences):
 class DEP23(Central):
     """2.3: central differences without contact."""
 
+    compiled_loop = CentralDifferences.compiled_loop
     equations = "2.3: central differences"
     order, conserves, contact_level, options = "2", "Eq", "none", LUMPED
 
@@ -66,12 +68,14 @@ class DEP23(Central):
 class DEP47(Central):
     """4.7: central differences, ``0 <= g(u_{n+1})  _|_  lambda_n >= 0``."""
 
+    compiled_loop = CentralDifferences.compiled_loop
     equations = "4.7: central differences, implicit contact"
 
 
 class DEP48(Central):
     """4.8: central differences, projected; the same as 4.7."""
 
+    compiled_loop = CentralDifferences.compiled_loop
     equations = "4.8: central differences, projected"
 
 
@@ -83,6 +87,7 @@ class DEP53(Central):
             ``omega^2 <= omega_K^2 + H / eps``: the run is then stopped should its energy explode.
     """
 
+    compiled_loop = CentralDifferences.compiled_loop
     equations = "5.3: central differences, penalty"
     step_limit = "h below 2 / omega_max, the penalty's stiffness included"
     contact_level, options = "penalty", {**fixed_restitution(0.0), **LUMPED, **EPS}
@@ -106,6 +111,7 @@ class DEP53(Central):
 class DEP62(Central):
     """6.2: central differences, Newton's law with e = 0 where ``g(u_n) < 0``."""
 
+    compiled_loop = CentralDifferences.compiled_loop
     equations = "6.2: central differences, contact in velocity"
     contact_level, options = "velocity", {**fixed_restitution(0.0), **BELOW, **LUMPED}
     law = VelocityLevel
@@ -117,6 +123,7 @@ class DEP72(StaticContact):
     Their velocity is put to zero.
     """
 
+    compiled_loop = None  # type: ignore[assignment]
     paper = PAPER
     equations = "7.2: semi-explicit, modified mass"
     conserves = f"Eq: {IMPULSE_WORK}"

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import AnyArray, FloatArray
-from ..algebra import kernels
 from . import central_formulas as formulas
 
 #: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
@@ -141,18 +140,6 @@ class EnergyBalance:
         """Contributions of this rank to :data:`TERMS` and :attr:`further`, shape (8,) or (9,) [J]."""
         return np.array([getattr(self, name) for name in (*TERMS, *self.further)])
 
-    def compiled(self) -> Any:
-        """Sums that a compiled loop continues; called before the start too, to find whether there is a loop.
-
-        Raises:
-            NotCompiled: Here always; a class whose sums a loop can continue overrides this.
-        """
-        raise kernels.NotCompiled(f"{type(self).__name__} follows its steps one by one")
-
-    def take(self, sums: Any) -> None:
-        """Set the sums after a compiled loop, in the form of :meth:`compiled`."""
-        raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
-
     def _set_terms(self, terms: FloatArray) -> None:
         """Set :data:`TERMS` from numbers of shape (8,) [J]."""
         for name, value in zip(TERMS, terms):
@@ -178,8 +165,6 @@ class CentralDifferenceBalance(EnergyBalance):
         Raises:
             NotCompiled: A class with other sums.
         """
-        if kernels.overridden(self, ("step", "terms", "_read", "_of", "_velocities")) is not None:
-            return super().compiled()  # type: ignore[no-any-return]
         return Sums(self.terms(), self._powers.copy())
 
     def take(self, sums: Sums) -> None:

@@ -51,6 +51,7 @@ class CDLagrangeImplicit(CentralDifferences):
         NotConverged: (by ``step``) Newton's method does not reach a relative change of 1e-12.
     """
 
+    compiled_loop = None  # type: ignore[assignment]
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
     equations = "CD-Lagrange Implicit, the equation after (38); balance (84) of Fekak et al. (2017)"
     order = "2 without impact, 1 with"

@@ -98,9 +98,6 @@ class OtherMass:
 
     # -- with the other masses
 
-    def compiled(self) -> None:
-        """No compiled loop: its steps are made one by one."""
-
     def critical_time_step(self, **options: Any) -> float:
         """That with the contact dofs held, the stiffest they can be [s]; ``options`` of the system."""
         return float(self.base.critical_time_step(self.inverse_mass, **options))  # type: ignore[call-arg]

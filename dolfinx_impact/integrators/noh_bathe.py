@@ -9,21 +9,20 @@ import numpy as np
 
 from .. import arguments
 from .._types import FloatArray, Int32Array
-from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.contact_set import Contacts
 from ..contact.state import Impulses
 from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
-from .central_differences import STEP_ROUNDING, CompiledParts, parts_of, renewable
+from .central_differences import STEP_ROUNDING, renewable
 from .contact_laws import VelocityLevel
 from .delassus_lumped import lumped_delassus
 from .energy import EnergyBalance
 from .lasting_contact import LastingContact
 from .noh_bathe_energy import NohBatheBalance
 from .options import LUMPED, TOUCHING
-from .step_buffer import REPLACED, CompiledLoop
+from .step_buffer import CompiledLoop
 from .substep import Substep
 
 #: Part p of a step that its first substep takes, Noh and Bathe (2013), and the weights q0, q1, q2.
@@ -35,9 +34,6 @@ Q0 = 0.5 - Q1 - Q2
 LIMIT = (4 * PART - 2 * PART**2 - 1) / (2 * PART), (3 * PART - 1) * (1 - PART) / 4
 #: Distances of the times from which velocities and accelerations of prescribed motions are found, over h.
 _VELOCITY_STEP, _ACCELERATION_STEP = 0.125, 0.5
-
-#: Members of the scheme that compiled loops replace.
-_REPLACED = (*REPLACED, "_move", "_finish", "_hold", "_apply_impulses", "substeps")
 
 
 class NohBathe(Integrator):
@@ -324,15 +320,8 @@ class NohBathe(Integrator):
         """The works of both substeps, and their differences."""
         return NohBatheBalance(self)
 
-    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
-        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind."""
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+        """See :func:`.compiled_loop`; every part of the step must be of a compiled kind."""
         from .compiled.noh_bathe import NohBatheBlock
 
-        try:
-            return NohBatheBlock(self, rows, balance)
-        except kernels.NotCompiled as reason:
-            return str(reason)
-
-    def compiled_parts(self) -> CompiledParts:
-        """See :func:`.parts_of`."""
-        return parts_of(self, getattr(self, "_response", None), _REPLACED)
+        return NohBatheBlock(self, rows, balance)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, Forces
-from ..algebra import kernels
 from .energy import TERMS, EnergyBalance, Sums, is_half_the_work
 
 
@@ -68,8 +67,6 @@ class NohBatheBalance(EnergyBalance):
         Raises:
             NotCompiled: A class with other sums.
         """
-        if kernels.overridden(self, ("step", "terms", "_forces", "_energies", "_of")) is not None:
-            return super().compiled()  # type: ignore[no-any-return]
         terms = self.terms()
         terms[5] += self._started
         return Sums(terms, np.concatenate(self._parts) if hasattr(self, "_parts") else np.zeros(0))

@@ -48,6 +48,7 @@ class CDLagrange(CentralDifferences):
         ValueError: A step that is not positive or above the critical one.
     """
 
+    compiled_loop = CentralDifferences.compiled_loop
     paper = "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)"
     equations = "(47), Algorithm 2; balance (84)"
     order = "2 without impact, 1 with"
@@ -85,6 +86,7 @@ class PaoliSchatzman(CentralDifferences):
         ValueError: Friction; a step that is not positive or above the critical one.
     """
 
+    compiled_loop = CentralDifferences.compiled_loop
     paper = "Paoli, Schatzman, SIAM J. Numer. Anal. 40 (2002)"
     equations = "Di Stasio et al. (2019), (20)-(24); balance (84) of Fekak et al. (2017)"
     order = "2 without impact, 1 with"
@@ -118,6 +120,7 @@ class Carpenter(PaoliSchatzman):
             critical one.
     """
 
+    compiled_loop = CentralDifferences.compiled_loop
     paper = "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)"
     equations = "Di Stasio et al. (2019), (14)-(18); balance (84) of Fekak et al. (2017)"
     conserves = "the discrete energy (84) without contact; no penetration"
@@ -196,6 +199,7 @@ class MoreauJean(ThetaMethod):
             mass or force.
     """
 
+    compiled_loop = ThetaMethod.compiled_loop
     paper = "Jean, Comput. Methods Appl. Mech. Eng. 177 (1999)"
     equations = "theta method; Di Stasio et al. (2019), Moreau-Jean's scheme"
     order = "2 without impact (theta = 1/2), 1 with"
@@ -246,6 +250,7 @@ class MoreauJeanDecoupled(MoreauJean):
     doi:10.1186/s40323-019-0126-y.
     """
 
+    compiled_loop = ThetaMethod.compiled_loop
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed"
     equations = "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))"
     conserves = "nothing with contact"

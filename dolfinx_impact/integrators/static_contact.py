@@ -94,6 +94,7 @@ class StaticContact(CentralDifferences):
         NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
     """
 
+    compiled_loop = None  # type: ignore[assignment]
     order = "2 without impact, 1 with"
     step_limit = "h <= 2 / omega_max"
     contact_level = "position"
@@ -200,6 +201,7 @@ class CDLagrangeSingular(StaticContact):
         UnstableTimeStep: (by ``step``) damping of the contact nodes that has become too large.
     """
 
+    compiled_loop = None  # type: ignore[assignment]
     paper = "Di Stasio, Dureisseix, Georges, Gravouil, Homolle, Comput. Mech. 68 (2021)"
     equations = "as modified mass, Doyen et al. (2011), 7.2; balance (84) of Fekak et al. (2017)"
     conserves = "linear and angular momentum, the discrete energy (84); no penetration"
@@ -228,6 +230,7 @@ class StaticBalance(CentralDifferenceBalance):
     contact is ``(L^T r + L'^T r')/2 . (u_c' - u_c) / h`` for impulses r, friction alike.
     """
 
+    compiled = None  # type: ignore[assignment]
     #: Forces on c: internal, load, damping and contact ones, shape (owned,) each, 0 at other dofs [N].
     at_dofs = ("_inner", "_loads", "_drag", "_reaction")
     state_names = (*CentralDifferenceBalance.state_names, *at_dofs)

@@ -117,24 +117,26 @@ class Steps:
         self.count += 1
 
 
-#: Members of a scheme that all compiled loops replace.
-REPLACED = (
-    "step",
-    "advance",
-    "t",
-    "v_time",
-    "v_shift",
-    "v_mean",
-    "v_mean_at",
-    "gap",
-    "contact_work",
-    "point_records",
-    "fine_records",
-)
-
-
 class CompiledLoop(Protocol):
     """Compiled loop over the steps of an integrator, with the same results as its ``step``."""
 
     def fill(self, part: Steps, steps: int) -> None:
         """Advance by ``steps`` steps and store the state after each in ``part``, from its first row on."""
+
+
+def compiled_loop(scheme: Any, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+    """The compiled loop of a scheme: ``scheme.compiled_loop(rows, balance)`` where its class names that.
+
+    Args:
+        scheme: The scheme, started.
+        rows: Recorded rows of ``u`` and ``v``.
+        balance: The energy balance, or None; it is started before the first step of the loop.
+
+    Raises:
+        NotCompiled: The reason why there is none; see :func:`.kernels.declared`.
+    """
+    method = kernels.declared(scheme, "compiled_loop")
+    if method is None:
+        raise kernels.NotCompiled(f"{type(scheme).__name__} makes its steps one by one")
+    loop: CompiledLoop = method(rows, balance)
+    return loop

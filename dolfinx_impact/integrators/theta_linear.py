@@ -46,9 +46,9 @@ def theta_solver(system: System, factor: float, mass: str) -> Any:
     Raises:
         ValueError: An unknown mass.
     """
-    # What a system that contains another one has by delegation are factors of the other.
-    offered = hasattr(type(system), "loop_solver") and system.size <= OWN_SOLVES
-    if offered and kernels.overridden(system, ("implicit_solver",), "loop_solver") is None:
+    # The class vouches by its compiled form for these factors too; see :func:`.kernels.declared`.
+    vouches = "compiled" in vars(type(system)) and hasattr(type(system), "loop_solver")
+    if vouches and system.size <= OWN_SOLVES:
         found = system.loop_solver(factor, 1.0, "impact_theta_", mass)  # type: ignore[attr-defined]
         if found is not None:
             return found
@@ -107,10 +107,8 @@ class FactorisedThetaStep:
         """Forces, factors, contact law and response for compiled loops.
 
         Raises:
-            NotCompiled: The reason of one of them; a class that changes the step.
+            NotCompiled: The reason of one of them.
         """
-        if kernels.overridden(self, ("solve", "update", "force_point")) is not None:
-            raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
         s = self._scheme
         forces = compiled_forces(s.system)
         factors = kernels.ask(self._solver, "is no solver of compiled loops")
@@ -122,13 +120,7 @@ class FactorisedThetaStep:
 
 
 def _mass_rows(system: Any, mass: str) -> tuple[IntArray, IntArray, FloatArray]:
-    """M on one rank, in CSR format.
-
-    Raises:
-        NotCompiled: A class with another product with M.
-    """
-    if kernels.overridden(system, ("mass_product", "mass_matrix")) is not None:
-        raise kernels.NotCompiled(f"{type(system).__name__} has a mass of its own")
+    """M on one rank, in CSR format."""
     if mass == "lumped":
         return sparse_rows(sparse.diags(system.mass).tocsr())
     start, columns, values = system.matrices.mass(mass).getValuesCSR()

@@ -13,22 +13,7 @@ from .energy import EnergyBalance
 from .one_step import OneStepMethod
 from .one_step_energy import ThetaBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
-from .step_buffer import REPLACED, CompiledLoop
-
-#: Members of the scheme that the compiled loop replaces.
-_REPLACED = (
-    *REPLACED,
-    *("contact_point", "end_position", "constrained", "substeps", "force_point"),
-    *(
-        "position_sensitivity",
-        "acting_time",
-        "smooth_impulse",
-        "mean_position",
-        "move",
-        "impulse_solver",
-        "take_impulses",
-    ),
-)
+from .step_buffer import CompiledLoop
 
 
 class ThetaMethod(OneStepMethod):
@@ -112,18 +97,12 @@ class ThetaMethod(OneStepMethod):
         """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""
         return ThetaBalance(self, closes=self.coupled)
 
-    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
-        """See :meth:`.Integrator.compiled_loop`: for linear systems under constant loads, without friction.
-
-        A class that changes the step has no loop; one that changes parameters alone has that of its base.
-        """
-        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
-            return super().compiled_loop(rows, balance)
-        if not self.system.steady:
-            return "the system is not linear under constant loads, its steps take Newton iterations"
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+        """See :func:`.compiled_loop`: for linear systems under constant loads, without friction."""
         from .compiled.theta import ThetaBlock
 
-        try:
-            return ThetaBlock(self, rows, balance)
-        except kernels.NotCompiled as reason:
-            return str(reason)
+        if not self.system.steady:
+            raise kernels.NotCompiled(
+                "the system is not linear under constant loads, its steps take Newton iterations"
+            )
+        return ThetaBlock(self, rows, balance)

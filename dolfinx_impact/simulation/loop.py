@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -9,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from .. import arguments
-from ..algebra.kernels import logger
+from ..algebra.kernels import NotCompiled, NotDeclared, logger
 from ..algebra.operators import SparseRows
 from ..contact.base import left_out
 from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
-from ..integrators.step_buffer import CompiledLoop
+from ..integrators.step_buffer import CompiledLoop, compiled_loop
 from ..integrators.user_schemes import as_integrator
 from ..output.observer import Follower, Observer, ObserverLike
 from ..output.result import Result
@@ -30,6 +31,8 @@ __all__ = ["Follower", "Interrupted", "Observer", "simulate", "stop_signals"]
 _MANY_STEPS = 2000
 #: with at most this number of dofs.
 _FEW_DOFS = 20_000
+#: Number of steps above which a run tells that a class of the user's keeps it from that.
+_LONG = 100_000
 
 
 def simulate(
@@ -155,18 +158,24 @@ def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLi
 
 def _compiled_loop(run: ChunkedRun, compiled: bool | None) -> CompiledLoop | None:
     """The compiled loop of a run, None where it is not requested or not possible."""
-    s = run.integrator
+    s, steps = run.integrator, (run.made + run.left) * run.integrator.substeps
     s.prefer_compiled(compiled)
-    if compiled is False or (compiled is None and (run.made + run.left) * s.substeps < _MANY_STEPS):
+    if compiled is False or (compiled is None and (steps < _MANY_STEPS or s.system.size > _FEW_DOFS)):
         return None
-    if run.after_steps:
-        loop: CompiledLoop | str = "an observer must be called after every step"
-    elif compiled is None and s.system.size > _FEW_DOFS:
+    try:
+        if run.after_steps:
+            raise NotCompiled("an observer must be called after every step")
+        return compiled_loop(s, run.rows, run.balance)
+    except NotCompiled as reason:
+        if compiled:
+            raise ValueError(f"no compiled loop for this run: {reason}") from None
+        if isinstance(reason, NotDeclared) and steps > _LONG:
+            _tell_once(str(reason), s.system.comm.rank)
         return None
-    else:
-        loop = s.compiled_loop(run.rows, run.balance)
-    if not isinstance(loop, str):
-        return loop
-    if compiled:
-        raise ValueError(f"no compiled loop for this run: {loop}")
-    return None
+
+
+@functools.cache
+def _tell_once(reason: str, rank: int) -> None:
+    """Tell why a long run takes its steps one by one, where a line in a class would change that."""
+    if rank == 0:
+        logger.warning("this long run makes its steps one by one, not in a compiled loop: %s", reason)

@@ -26,9 +26,6 @@ from .rest_state import RestState
 from .stiffness import StoredStiffness
 from .tangent import TangentSolver
 
-#: Members of a body that compiled loops replace.
-_REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
-
 
 class Body(Nodes):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
@@ -255,12 +252,9 @@ class Body(Nodes):
             NotCompiled: Several ranks, nonlinear forces, stiffness-proportional damping and bulk viscosity; a
                 class that overrides the forces without a ``compiled`` of its own.
         """
-        changed = kernels.overridden(self, _REPLACED)
-        if changed is not None:
-            raise kernels.NotCompiled(f"{changed}() of {type(self).__name__} is not of a compiled kind")
         if self.comm.size > 1:
             raise kernels.NotCompiled("several ranks share the body")
-        stored = self.forces.compiled()
+        stored = kernels.ask(self.forces, "are no stored forces")
         if self.rest is not None:
             raise kernels.NotCompiled("a linear law has a stress at rest")
         if not self.mass_damped:

@@ -79,6 +79,8 @@ class Frame(Body):
             a section; a beam parallel to ``up``; unknown names; constants out of range.
     """
 
+    compiled = Body.compiled
+
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,

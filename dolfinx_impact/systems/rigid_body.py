@@ -45,6 +45,7 @@ class RigidBody(PointMasses):
         ValueError: Masses that are not positive, corners that are not points of the plane.
     """
 
+    compiled = PointMasses.compiled
     gdim, block = 2, 3
 
     def __init__(

@@ -14,7 +14,6 @@ from dolfinx import mesh as dmesh
 
 from .. import arguments, parallel
 from .._types import FloatArray
-from ..algebra import kernels
 from ..materials import AnyLaw, HistoryLaw, Law, kinematics
 from ..mesh import NamedMesh
 from ..mesh.named_mesh import as_named
@@ -125,6 +124,8 @@ class Solid(Continuum):
             that does not suit elements or laws; ``mass_scaling`` that is not positive, or would more than
             double the mass.
     """
+
+    compiled = Continuum.compiled
 
     def __init__(
         self,
@@ -272,7 +273,7 @@ class Solid(Continuum):
     @property
     def own_forms(self) -> bool:
         """Whether this is a class with forms of its own."""
-        return kernels.overridden(self, _FORMS, Solid) is not None
+        return _overrides(type(self), _FORMS)
 
     @property
     def history(self) -> History | None:
@@ -283,7 +284,7 @@ class Solid(Continuum):
     @property
     def own_masses(self) -> bool:
         """Whether this is a class with forces or lumped masses of its own."""
-        return kernels.overridden(self, _METHODS, Solid) is not None
+        return _overrides(type(self), _METHODS)
 
     def element_forces(self, space: fem.FunctionSpace) -> ElementForces | None:
         """See :meth:`.Body.element_forces`; None where DOLFINx assembles them, or K is stored. Collective."""
@@ -452,3 +453,7 @@ def _with_signal(name: str, given: Any) -> tuple[Any, Signal | None]:
     if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
         return given[0], checked_signal(name, given[1])
     return given, None
+
+
+def _overrides(kind: type[Solid], names: Sequence[str]) -> bool:
+    return any(getattr(kind, name) is not getattr(Solid, name) for name in names)

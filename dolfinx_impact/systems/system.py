@@ -23,9 +23,6 @@ from .critical_step import damped_step, largest_step, unsymmetric_step
 from .loads import Motion
 from .user_forces import drag_at_rest, try_out
 
-#: Members of point masses that compiled loops replace.
-_REPLACED = ("force", "external", "damping", "stored_energy")
-
 
 @runtime_checkable
 class System(Protocol):
@@ -211,11 +208,6 @@ class PointMasses:
             NotCompiled: A callable that numba has not compiled; a class that overrides the forces without a
                 ``compiled`` of its own.
         """
-        changed = kernels.overridden(self, _REPLACED)
-        if changed is not None:
-            raise kernels.NotCompiled(
-                f"{changed}() of {type(self).__name__} is not of a compiled kind: give the class a compiled()"
-            )
         parts = (self._force, self._internal, self._damping, self._energy)
         if any(part is not None and not kernels.is_compiled(part) for part in parts):
             raise kernels.NotCompiled(

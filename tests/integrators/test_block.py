@@ -152,10 +152,14 @@ def in_python(t, u, v, out):
 REFUSED = {
     "Python force": (lambda: started(system=di.PointMasses(1.0, in_python)), (), "not of a compiled kind"),
     "implicit": (lambda: started(di.CarpenterImplicit), (), "CarpenterImplicit makes its steps one by one"),
-    "own scheme": (lambda: started(wrong_schemes.Dragged), (), "Dragged makes its steps one by one"),
+    "own scheme": (lambda: started(wrong_schemes.Dragged), (), "Dragged derives from CentralDifferences"),
     "observer": (started, (lambda integrator: None,), "called after every step"),
-    "own force": (lambda: started(system=Heavy(1.0)), (), "not of a compiled kind"),
-    "own gap": (lambda: started(contact=lambda s: Rising(s, 0, lower=0.0)), (), "Rising decides for itself"),
+    "own force": (lambda: started(system=Heavy(1.0)), (), "Heavy derives from PointMasses"),
+    "own gap": (
+        lambda: started(contact=lambda s: Rising(s, 0, lower=0.0)),
+        (),
+        "Rising derives from DofBound",
+    ),
     "shared dofs": (
         lambda: started(
             system=di.PointMasses([1.0, 1.0]),
@@ -179,7 +183,7 @@ REFUSED = {
             contact=lambda s: di.ObstacleContact(s, [[0, 1]], Dented((0.0, 0.0), 5.0, inside=True)),
         ),
         (),
-        "Dented has a gap or a normal of its own",
+        "Dented derives from Sphere",
     ),
 }
 

@@ -1,7 +1,10 @@
 """What joins a compiled run says so itself: classes of the user's that do, and those that must not."""
 
 import dataclasses
+import importlib
 import math
+import pkgutil
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +18,8 @@ from dolfinx_impact.integrators import CentralDifferences, PositionLevel, Veloci
 from dolfinx_impact.integrators.central_differences import CentralDifferenceBalance
 from dolfinx_impact.integrators.hati.balance import HATIBalance
 from dolfinx_impact.integrators.hati.implicit_side import Implicit
+from dolfinx_impact.integrators.step_buffer import compiled_loop
+from dolfinx_impact.simulation import loop
 
 numba = pytest.importorskip("numba")
 
@@ -109,6 +114,7 @@ class Same(VelocityLevel):
     """One with other parameters alone."""
 
     note = "mine"
+    compiled = VelocityLevel.compiled
 
 
 class Counting(CentralDifferenceBalance):
@@ -125,12 +131,14 @@ class Named(CentralDifferenceBalance):
     """One that counts nothing else."""
 
     label = "mine"
+    compiled = CentralDifferenceBalance.compiled
 
 
 class Scheme(CentralDifferences):
     """Parameters of the user's: nothing that a step does is changed."""
 
     law, note = VelocityLevel, "mine"
+    compiled_loop = CentralDifferences.compiled_loop
 
     def __init__(self, system, dt, contact=None):
         super().__init__(system, dt, self.law(contact))
@@ -190,7 +198,13 @@ def on(kind, **options):
 
 
 def law(kind):
-    return type(kind.__name__ + "Scheme", (Scheme,), {"law": kind})
+    same = {"compiled_loop": CentralDifferences.compiled_loop}
+    return type(kind.__name__ + "Scheme", (Scheme,), {"law": kind, **same})
+
+
+def line(derived, base, form="compiled"):
+    """The reason for a class that only inherits a compiled form: the line that it needs."""
+    return f"{derived} derives from {base} and .* write in the class {form} = {base}.{form}"
 
 
 JOIN = {
@@ -205,26 +219,23 @@ JOIN = {
 
 REFUSED = {
     "obstacle": ({"contact": in_bowl(Bowl)}, "Bowl offers no compiled gap"),
-    "gap below a compiled one": ({"contact": in_bowl(Deeper)}, "Deeper has a gap or a normal of its own"),
-    "flat contact": ({"contact": on(Raised)}, r"Raised decides for itself .* changes gap\(\)"),
-    "curved contact": ({"contact": Funnel}, "Funnel decides for itself"),
-    "closed below a compiled one": ({"contact": Wide}, r"Wide decides for itself .* changes closed\(\)"),
+    "gap below a compiled one": ({"contact": in_bowl(Deeper)}, line("Deeper", "CompiledBowl")),
+    "flat contact": ({"contact": on(Raised)}, line("Raised", "DofBound")),
+    "curved contact": ({"contact": Funnel}, line("Funnel", "Contact")),
+    "closed below a compiled one": ({"contact": Wide}, line("Wide", "CompiledFunnel")),
     "law": (
         {"contact": on(di.DofBound), "scheme": law(wrong_contact.Milder)},
-        "Milder is no contact law of the compiled",
+        line("Milder", "VelocityLevel"),
     ),
     "curved at position level": (
         {"contact": CompiledFunnel, "scheme": law(PositionLevel)},
         "curved gaps at position level",
     ),
-    "balance": ({"balance": Counting}, "Counting follows its steps one by one"),
-    "step": ({"scheme": wrong_schemes.Dragged}, "Dragged makes its steps one by one"),
-    "mean velocity": ({"scheme": Mean}, "Mean makes its steps one by one"),
-    "records": ({"contact": on(di.DofBound), "scheme": Marked}, "Marked makes its steps one by one"),
-    "system": (
-        {"system": lambda: Rough([1.0, 2.0], load=[0.0, -9.81])},
-        r"external\(\) of Rough is not of a compiled",
-    ),
+    "balance": ({"balance": Counting}, line("Counting", "CentralDifferenceBalance")),
+    "step": ({"scheme": wrong_schemes.Dragged}, line("Dragged", "CentralDifferences", "compiled_loop")),
+    "mean velocity": ({"scheme": Mean}, line("Mean", "Scheme", "compiled_loop")),
+    "records": ({"contact": on(di.DofBound), "scheme": Marked}, line("Marked", "Scheme", "compiled_loop")),
+    "system": ({"system": lambda: Rough([1.0, 2.0], load=[0.0, -9.81])}, line("Rough", "PointMasses")),
 }
 
 
@@ -255,19 +266,21 @@ def test_by_default_its_steps_are_made_one_by_one(what):
 
 def test_what_an_object_has_of_its_own_counts_too():
     contact = di.DofBound(point(), 1, lower=0.0)
-    assert kernels.overridden(contact, ("gap", "closed")) is None
+    assert kernels.ask(contact, "").dofs.size == 1
+    contact.note = "mine"
+    assert kernels.declared(contact) is not None
     contact.closed = lambda gap: gap <= 0.2
-    assert kernels.overridden(contact, ("gap", "closed")) == "closed"
-    with pytest.raises(kernels.NotCompiled, match=r"changes closed\(\)"):
-        contact.compiled()
+    with pytest.raises(kernels.NotCompiled, match=r"this DofBound has a closed\(\) of its own"):
+        kernels.ask(contact, "")
 
 
-def test_the_level_of_a_class_decides():
+def test_the_body_of_a_class_decides():
     s = point()
-    assert kernels.overridden(Raised(s, 1, lower=0.0), ("gap",)) == "gap"
-    assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",)) is None
-    assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",), di.DofBound) == "gap"
-    assert kernels.overridden(Bowl(), ("gap",)) == "gap"
+    assert kernels.declared(CompiledRaised(s, 1, lower=0.0)) is not None
+    assert kernels.declared(Bowl()) is None
+    for made in (Raised(s, 1, lower=0.0), Deeper()):
+        with pytest.raises(kernels.NotDeclared, match="write in the class compiled = "):
+            kernels.declared(made)
 
 
 def test_none_is_a_refusal_too():
@@ -286,6 +299,7 @@ class Labelled(HATI):
     """Changes nothing that a step does."""
 
     note = "mine"
+    compiled_loop = HATI.compiled_loop
 
 
 class Drifting(HATI):
@@ -301,6 +315,8 @@ class Slow(Implicit):
 
 
 class Sided(HATI):
+    compiled_loop = HATI.compiled_loop
+
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.coarse = Slow(self.coarse.system, self.dt, self.interface)
@@ -336,9 +352,9 @@ def test_a_hati_with_other_parameters_joins():
 @pytest.mark.parametrize(
     "kind, balance, reason",
     [
-        (Drifting, None, "Drifting makes its steps one by one"),
-        (Sided, None, "Slow makes its steps one by one"),
-        (HATI, Noted, "Noted follows its steps one by one"),
+        (Drifting, None, line("Drifting", "HATI", "compiled_loop")),
+        (Sided, None, line("Slow", "Implicit")),
+        (HATI, Noted, line("Noted", "HATIBalance")),
     ],
 )
 def test_a_hati_with_other_parts_does_not(kind, balance, reason):
@@ -375,8 +391,8 @@ def test_the_compiled_form_of_another_object_is_not_taken():
     law = Delegating(di.integrators.VelocityLevel(di.DofBound(ball, 0, lower=0.0, restitution=0.5)))
     scheme = di.integrators.CentralDifferences(ball, 1e-3, law)
     scheme.start(0.05, 0.0)
-    reason = scheme.compiled_loop(ball.rows(), None)
-    assert reason == "Delegating is no contact law of the compiled loop"
+    with pytest.raises(kernels.NotCompiled, match="^Delegating is no contact law of the compiled loop$"):
+        compiled_loop(scheme, ball.rows(), None)
 
 
 def test_a_contact_with_places_of_its_own_is_not_compiled():
@@ -386,5 +402,41 @@ def test_a_contact_with_places_of_its_own_is_not_compiled():
 
     system = di.PointMasses([1.0, 1.0])
     contact = Shifted(system, [[0, 1]], di.Sphere((0.0, -2.0), 1.0))
-    with pytest.raises(kernels.NotCompiled, match="Shifted decides for itself"):
-        contact.compiled()
+    with pytest.raises(kernels.NotCompiled, match=line("Shifted", "ObstacleContact")):
+        kernels.ask(contact, "")
+
+
+# -- who says nothing, and learns what to write
+
+
+def test_a_long_run_tells_the_line_once(caplog, monkeypatch):
+    monkeypatch.setattr(loop, "_LONG", 2500)
+    for _ in range(2):
+        run(None, scheme=Mean, t_end=2510 * 5e-3)
+    told = [each.message for each in caplog.records if "one by one" in each.message]
+    assert len(told) == 1
+    assert "write in the class compiled_loop = Scheme.compiled_loop" in told[0]
+
+
+def test_short_runs_and_schemes_without_a_loop_tell_nothing(caplog):
+    run(None, scheme=Mean, t_end=2500 * 5e-3)
+    assert not caplog.records
+
+
+def derived(kind):
+    """All classes that derive from one."""
+    for each in type.__subclasses__(kind):
+        yield each
+        yield from derived(each)
+
+
+def test_every_class_of_the_package_says_whether_it_joins():
+    """None in the place of a form means that the steps are made one by one."""
+    for module in pkgutil.walk_packages(di.__path__, "dolfinx_impact."):
+        if ".benchmark" not in module.name:
+            importlib.import_module(module.name)
+    inside = re.compile(r"dolfinx_impact\.(?!benchmark)").match
+    ours = {each for each in derived(object) if inside(each.__module__)}
+    found = [(each, name) for each in ours for name in ("compiled", "compiled_loop") if hasattr(each, name)]
+    assert len(found) > 40
+    assert not [f"{each.__name__}.{name}" for each, name in found if name not in vars(each)]

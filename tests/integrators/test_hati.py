@@ -52,8 +52,6 @@ def pulse(t):
 class Watched(HATI):
     """Makes its steps one by one in Python and keeps what it sees after fine ones."""
 
-    compiled_loop = di.Integrator.compiled_loop
-
     def prefer_compiled(self, compiled):
         super().prefer_compiled(False)
 

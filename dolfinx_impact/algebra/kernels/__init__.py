@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import logging
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
 from mpi4py import MPI
@@ -16,6 +17,10 @@ logger = logging.getLogger("dolfinx_impact")
 
 class NotCompiled(ValueError):
     """Why an object has no part in a compiled loop; the message is what a run says of it."""
+
+
+class NotDeclared(NotCompiled):
+    """A class that derives from one with a compiled form, and does not say whether it has the same."""
 
 
 @functools.cache
@@ -57,39 +62,52 @@ def is_compiled(function: Any) -> bool:
     return hasattr(function, "py_func") and hasattr(function, "get_compile_result")
 
 
-def ask(thing: Any, lacking: str) -> Any:
+def ask(thing: Any, lacking: str, form: str = "compiled") -> Any:
     """Result of ``thing.compiled()``: arrays and compiled functions for a loop.
 
     Args:
         thing: A system, obstacle or contact law, maybe of a class that derives from nothing.
         lacking: What to say of one without that method, after the name of its class.
+        form: Name of the method.
 
     Raises:
-        NotCompiled: The reason of the object; no such method, or None from it.
+        NotCompiled: The reason of the object; no such method, one that is only inherited, or None from it.
     """
-    # Of the object or its class: what an object that delegates by __getattr__ has is the form of another one.
-    levels = [getattr(thing, "__dict__", {}), *(vars(kind) for kind in type(thing).__mro__)]
-    found = thing.compiled() if any("compiled" in level for level in levels) else None
+    method = declared(thing, form)
+    found = None if method is None else method()
     if found is None:
         raise NotCompiled(f"{type(thing).__name__} {lacking}")
     return found
 
 
-def overridden(thing: object, names: Sequence[str], by: str | type = "compiled") -> str | None:
-    """The first of ``names`` that is defined closer to the object than ``by``, or None.
+def declared(thing: Any, form: str = "compiled") -> Callable[..., Any] | None:
+    """The method that gives the compiled form of an object, where the object's class names it itself.
 
-    A compiled form stands for the methods of the class that offers it, and of its bases: what a class below
-    that one changes is not part of the compiled form, unless the class offers one itself.
+    A compiled form stands for whatever the class computes. A class that derives from that one may compute
+    something else, so it joins only if its own body says so: ``compiled = Base.compiled``.
 
     Args:
-        thing: The object; what it has of its own, besides its class, counts as closest.
-        names: Methods and attributes that the compiled form replaces.
-        by: The method that offers the compiled form, or a class.
+        thing: The object. What one that delegates by ``__getattr__`` has is the form of another object.
+        form: Name of the method.
+
+    Returns:
+        The method, or None where no class of the object has it.
+
+    Raises:
+        NotDeclared: A class that only inherits the method.
+        NotCompiled: An object with a method of its own in the place of that of its class.
     """
-    kinds = type(thing).__mro__
-    levels = [getattr(thing, "__dict__", {}), *(vars(kind) for kind in kinds)]
-    if isinstance(by, type):
-        end = kinds.index(by) + 1
-    else:
-        end = next((i for i, level in enumerate(levels) if by in level), len(levels))
-    return next((name for name in names if any(name in level for level in levels[:end])), None)
+    kind = type(thing)
+    if form in vars(kind):
+        for name in getattr(thing, "__dict__", {}):
+            if isinstance(inspect.getattr_static(kind, name, None), FunctionType):
+                raise NotCompiled(f"this {kind.__name__} has a {name}() of its own, not that of its class")
+        method: Callable[..., Any] = getattr(thing, form)
+        return method
+    for base in kind.__mro__:
+        if form in vars(base):
+            raise NotDeclared(
+                f"{kind.__name__} derives from {base.__name__} and may compute something else: if it does "
+                f"not, write in the class {form} = {base.__name__}.{form}"
+            )
+    return None

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from ... import DofBound, RigidContact, SparseRows, System
 from ..._types import FloatArray
 from ...integrators import Integrator, MoreauJean, ThetaMethod
-from ...integrators.step_buffer import Steps
+from ...integrators.step_buffer import Steps, compiled_loop
 from ...simulation.recorder import Recorder
 from ...systems.body import Body
 from .. import runner
@@ -70,9 +70,7 @@ def filled(s: Any, rows: SparseRows, energies: bool, steps: int, every: int = 0)
     balance = s.balance() if energies else None
     if balance is not None:
         balance.start()
-    loop, part = s.compiled_loop(rows, balance), Steps(s, rows, balance)
-    if isinstance(loop, str):
-        raise RuntimeError(f"no compiled loop: {loop}")
+    loop, part = compiled_loop(s, rows, balance), Steps(s, rows, balance)
     recorder = Recorder(s, steps, every, rows, balance) if every else None
     loop.fill(part, 1)  # compiles
 

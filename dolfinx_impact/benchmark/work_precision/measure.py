@@ -8,6 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...algebra.kernels import NotCompiled
+from ...algebra.operators import SparseRows
+from ...integrators import Integrator
+from ...integrators.step_buffer import compiled_loop
 from ...simulation.loop import simulate
 from .. import runner
 from ..runs import FailedRun, Run, Runs
@@ -78,8 +82,7 @@ def processor_time(case: str, scheme: str, settings: Settings) -> float:
         problem = chosen.make(scheme, dict(values), False)
         s, record = problem.integrator, problem.record
         end = min(problem.t_end, s.t0 + _FIRST * s.dt) if first else problem.t_end
-        # Short runs, too, that users make in numbers.
-        loops = not isinstance(s.compiled_loop(record, None), str)
+        loops = _has_loop(s, record)  # of short runs, too, that users make in numbers
         begun = time.process_time()
         simulate(s, t_end=end, record=record, energies=False, every=2**31, progress=False, compiled=loops)
         return time.process_time() - begun
@@ -89,6 +92,14 @@ def processor_time(case: str, scheme: str, settings: Settings) -> float:
     while len(seconds) < _ROUNDS and sum(seconds) < _LEAST:
         seconds.append(once())
     return min(seconds)
+
+
+def _has_loop(scheme: Integrator, record: SparseRows) -> bool:
+    try:
+        compiled_loop(scheme, record, None)
+    except NotCompiled:
+        return False
+    return True
 
 
 def front(several: Sequence[Point], quantity: str) -> tuple[list[float], list[float]]:

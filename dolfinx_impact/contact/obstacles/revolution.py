@@ -100,6 +100,7 @@ class Cylinder(Revolution):
         ValueError: A radius or length that is not positive, a zero axis, a point that is not finite.
     """
 
+    compiled = Revolution.compiled
     _name = "cylinder"
 
     def __init__(
@@ -154,6 +155,7 @@ class Cone(Revolution):
         ValueError: Another angle, a height that is not positive, a zero axis, an apex that is not finite.
     """
 
+    compiled = Revolution.compiled
     _name = "cone"
 
     def __init__(
@@ -214,6 +216,7 @@ class Torus(Revolution):
         ValueError: Radii that are not positive or not in order, a zero axis, a center that is not finite.
     """
 
+    compiled = Revolution.compiled
     _name = "torus"
 
     def __init__(

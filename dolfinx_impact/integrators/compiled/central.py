@@ -11,8 +11,8 @@ from ...algebra import kernels
 from ...algebra.operators import SparseRows
 from ...contact.compiled import Surface
 from .. import energy
-from ..central_differences import CompiledParts
-from ..energy import EnergyBalance, Sums
+from ..central_differences import CompiledParts, parts_of
+from ..energy import Sums
 from ..step_buffer import Steps
 
 
@@ -32,10 +32,10 @@ class Block:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, integrator: Any, rows: SparseRows, balance: EnergyBalance | None) -> None:
-        parts: CompiledParts = integrator.compiled_parts()
+    def __init__(self, integrator: Any, rows: SparseRows, balance: Any) -> None:
+        parts: CompiledParts = parts_of(integrator)
         if balance is not None:
-            balance.compiled()
+            kernels.ask(balance, "follows its steps one by one")
         forces = parts.forces
         from . import _central_loop as loop
 

@@ -13,7 +13,7 @@ from ...algebra.operators import SparseRows, sparse_rows
 from ...systems.compiled import Compiled
 from .. import energy
 from ..central_differences import CompiledParts
-from ..energy import EnergyBalance, Sums
+from ..energy import Sums
 from ..step_buffer import Steps
 from ..theta_linear import CompiledTheta
 
@@ -35,10 +35,10 @@ class ThetaBlock:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, integrator: Any, rows: SparseRows, balance: EnergyBalance | None) -> None:
+    def __init__(self, integrator: Any, rows: SparseRows, balance: Any) -> None:
         parts: CompiledTheta = kernels.ask(integrator.step_solver, "makes its steps one by one")
         if balance is not None:
-            balance.compiled()
+            kernels.ask(balance, "follows its steps one by one")
         from . import _theta_loop as loop
         from ._central_loop import Recorded
         from .central import points_of

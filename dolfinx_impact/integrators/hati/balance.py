@@ -120,9 +120,6 @@ class HATIBalance(EnergyBalance):
         Raises:
             NotCompiled: A class with other sums.
         """
-        names = ("before_step", "fine_step", "step", "terms", "_sums", "_read", "_sum_up")
-        if kernels.overridden(self, names) is not None:
-            return super().compiled()  # type: ignore[no-any-return]
         return self.fine_sums(), self.coarse_terms()
 
     def fine_sums(self) -> Sums:

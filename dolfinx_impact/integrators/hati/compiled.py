@@ -38,7 +38,9 @@ class FineBlock:
 
     def __init__(self, fine: GluedExplicit, balance: HATIBalance | None) -> None:
         body: Any = fine.system
-        parts, self.balance = fine.compiled_parts(), balance
+        parts: CompiledParts = kernels.ask(fine, "makes its steps one by one")
+        rows: tuple[IntArray, IntArray, FloatArray] = kernels.ask(fine.operator, "has a coupling of its own")
+        self.balance = balance
         if balance is not None:
             kernels.ask(balance, "follows its steps one by one")
         forces = parts.forces
@@ -62,7 +64,7 @@ class FineBlock:
             load.copy(),
             np.zeros(size),
         )
-        self.link = loop.Link(*fine.operator.rows, place[pairs], *np.zeros((2, pairs.size)))
+        self.link = loop.Link(*rows, place[pairs], *np.zeros((2, pairs.size)))
         self.pairs = _contact(parts, loop, place)
         self.state = loop.FineState(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
         self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
@@ -137,7 +139,7 @@ class HATIBlock:
 
     def __init__(self, integrator: Any, rows: SparseRows, balance: Any) -> None:
         side = integrator.coarse
-        implicit, body = side.compiled(), side.system
+        implicit, body = kernels.ask(side, "makes its steps one by one"), side.system
         forces = implicit.forces
         self._block = FineBlock(integrator.fine, balance)
         from . import _compiled_loop as loop

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..._types import FloatArray
-from ...algebra import kernels
 from ...systems.system import System
-from ..central_differences import CentralDifferences, CompiledParts
+from ..central_differences import CentralDifferences, CompiledParts, parts_of
 from ..contact_laws import Enforcement
 from .interface import Glue, Interface
 
@@ -31,6 +30,8 @@ class GluedExplicit(CentralDifferences):
         multipliers: Lambda of the last step, shape (q of this rank,) [N].
     """
 
+    #: The loop over fine steps has the coupling too, and is that of :class:`.HATI`.
+    compiled_loop = None  # type: ignore[assignment]
     state_names = (*CentralDifferences.state_names, "multipliers")
 
     def __init__(
@@ -57,11 +58,9 @@ class GluedExplicit(CentralDifferences):
         explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)
         self.operator = Glue(self.interface, np.diag(explicit) + implicit)
 
-    def compiled_parts(self) -> CompiledParts:
-        """See :meth:`.CentralDifferences.compiled_parts`; loops over fine steps glue by ``operator``."""
-        if kernels.overridden(self.operator, ("multipliers",), Glue) is not None:
-            raise kernels.NotCompiled(f"{type(self.operator).__name__} has a coupling of its own")
-        return super().compiled_parts()
+    def compiled(self) -> CompiledParts:
+        """See :func:`.parts_of`; loops over fine steps glue by ``operator``."""
+        return parts_of(self)
 
     def _constrain(self, part: float) -> None:
         super()._constrain(part)

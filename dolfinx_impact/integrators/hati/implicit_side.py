@@ -208,8 +208,6 @@ class Implicit:
         forces = compiled_forces(self.system)
         if self.mass != "lumped":
             raise kernels.NotCompiled("the mass of the implicit subdomain is not diagonal")
-        if kernels.overridden(self, ("free_velocity", "finish")) is not None:
-            raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
         return CompiledImplicit(forces, kernels.ask(self.solver, "is no solver of compiled loops"))
 
     def state(self) -> dict[str, AnyArray]:

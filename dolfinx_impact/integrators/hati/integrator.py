@@ -17,7 +17,7 @@ from ..contact_laws import VelocityLevel
 from ..energy import EnergyBalance
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
-from ..step_buffer import REPLACED, CompiledLoop
+from ..step_buffer import CompiledLoop
 from .balance import HATIBalance
 from .compiled import FineBlock, HATIBlock
 from .explicit_side import GluedExplicit
@@ -26,7 +26,6 @@ from .interface import Interface
 from .split_system import Divided
 
 #: Members of the scheme that the compiled loop over coarse steps replaces.
-_REPLACED = (*REPLACED, "_fine_steps", "_compiled_block", "_collect", "take_contacts")
 
 
 class HATI(Integrator):
@@ -297,17 +296,9 @@ class HATI(Integrator):
         """Energy balance (91)-(93) of Fekak et al."""
         return HATIBalance(self)
 
-    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
-        """See :meth:`.Integrator.compiled_loop`; every part of both sides must be of a compiled kind.
-
-        A class that changes the step has no loop; one that changes parameters alone has that of its base.
-        """
-        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
-            return super().compiled_loop(rows, balance)
-        try:
-            return HATIBlock(self, rows, balance)
-        except kernels.NotCompiled as reason:
-            return str(reason)
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+        """See :func:`.compiled_loop`; every part of both sides must be of a compiled kind."""
+        return HATIBlock(self, rows, balance)
 
     def prefer_compiled(self, compiled: bool | None) -> None:
         """Set ``compiled``, for the fine steps within :meth:`step`."""

@@ -9,7 +9,7 @@ from mpi4py import MPI
 from scipy import linalg, sparse
 
 from ... import parallel
-from ..._types import FloatArray
+from ..._types import AnyArray, FloatArray
 from ...algebra import kernels
 from ...algebra.operators import sparse_rows
 from ...contact.base import Contact
@@ -125,6 +125,10 @@ class Glue:
         self.inverse = sparse.csr_matrix(inverse)
         self.rows = sparse_rows(self.inverse[interface.mine])
         self._loops, self._out = kernels.load(), np.zeros(interface.dofs.size)
+
+    def compiled(self) -> tuple[AnyArray, ...]:
+        """The :attr:`rows`, for compiled loops."""
+        return self.rows
 
     def multipliers(self, defects: FloatArray) -> FloatArray:
         """Multipliers ``Lambda = H^-1 defects`` of (71), shape (q of this rank,) [N]. Collective.

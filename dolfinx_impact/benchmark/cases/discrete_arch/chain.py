@@ -140,6 +140,8 @@ class Chain(PointMasses):
         ImportError: When gmsh is not installed.
     """
 
+    compiled = PointMasses.compiled
+
     def __init__(self, p: Values, bars: int = 11) -> None:
         _check(p)
         space, nodes, held = _arc(float(p["R"]), float(p["opening"]), bars)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import HATI, Contact, Integrator, simulate
+from .... import HATI, Contact, simulate
 from ....integrators.hati.balance import HATIBalance
 from ....integrators.hati.implicit_side import Implicit
 from ....integrators.hati.interface import Interface
@@ -132,13 +132,7 @@ class Newmark(Implicit):
         self.v += self.gamma * self.dt * self.a
 
 
-class StepByStep(HATI):
-    """HATI whose coarse steps are made one by one, to be changed: a compiled loop has its formulas."""
-
-    compiled_loop = Integrator.compiled_loop
-
-
-class TotalVelocity(StepByStep):
+class TotalVelocity(HATI):
     """(74) read otherwise: linear from the total velocity at the beginning of the coarse step."""
 
     def advance(self) -> None:
@@ -147,7 +141,7 @@ class TotalVelocity(StepByStep):
         self.free_velocity[:] = self.coarse.v[self.interface.dofs]
 
 
-class OtherNewmark(StepByStep):
+class OtherNewmark(HATI):
     """HATI with other constants of Newmark on its coarse side."""
 
     beta, gamma = 1 / 6, 1 / 2
