@@ -170,6 +170,17 @@ class SymmetricSolver:
         return out
 
 
+def diagonal_factors(inverse: FloatArray, dofs: IntArray) -> tuple[AnyArray, ...]:
+    """Those of a diagonal matrix, as :meth:`SymmetricSolver.compiled` has them.
+
+    Args:
+        inverse: Inverse of the diagonal, shape (n,).
+        dofs: Its dofs, shape (n,).
+    """
+    none = (np.zeros(dofs.size + 1, np.uint32), np.zeros(0, np.uint32), np.zeros(0))
+    return dofs.astype(np.uint32), *none, *none, inverse, np.zeros(dofs.size)
+
+
 def _direct_solver(matrix: Any) -> str:
     from petsc4py import PETSc
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._types import AnyArray, FloatArray, Int32Array
-from ..algebra import kernels
 from ..algebra.operators import SparseRows
-from ..systems.compiled import Compiled, compiled_forces
 from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
-from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
+from .compiled.central import CentralLoop
+from .compiled.formulas import for_arrays
+from .contact_laws import Enforcement, VelocityLevel
 from .delassus_lumped import lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
 from .step_buffer import CompiledLoop
@@ -23,21 +22,6 @@ from .step_change import change
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
-
-
-@dataclass(frozen=True)
-class CompiledParts:
-    """Parts of a compiled loop over steps of central differences.
-
-    Attributes:
-        forces: The forces of the system.
-        law: The contact law, or None without contact.
-        diagonal: The diagonal of H, shape (p,) [1/kg].
-    """
-
-    forces: Compiled
-    law: CompiledLaw | None
-    diagonal: FloatArray
 
 
 class CentralDifferences(Integrator):
@@ -92,7 +76,7 @@ class CentralDifferences(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.r_change, self.r_t_change = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.r_impact, self.r_t_impact = np.zeros_like(self.r), np.zeros_like(self.r_t)
-        self.enforcement, self._loops = enforcement, formulas.for_arrays()
+        self.enforcement, self._loops = enforcement, for_arrays()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
@@ -256,9 +240,7 @@ class CentralDifferences(Integrator):
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
         """See :func:`.compiled_loop`; every part of the step must be of a compiled kind."""
-        from .compiled.central import Block
-
-        return Block(self, rows, balance)
+        return CentralLoop(self, rows, balance)
 
 
 def renewable(scheme: Integrator) -> bool:
@@ -277,19 +259,3 @@ def renewable(scheme: Integrator) -> bool:
             f"{critical:.6g} s: make a scheme with a smaller step"
         )
     return True
-
-
-def parts_of(scheme: Any) -> CompiledParts:
-    """Compiled forms of the forces, the contact law and the Delassus operator of an explicit scheme.
-
-    Args:
-        scheme: The scheme.
-
-    Raises:
-        NotCompiled: The reason of one of them.
-    """
-    forces = compiled_forces(scheme.system)
-    if scheme.contact is None:
-        return CompiledParts(forces, None, np.zeros(0))
-    law: CompiledLaw = kernels.ask(scheme.enforcement, "is no contact law of the compiled loop")
-    return CompiledParts(forces, law, kernels.ask(scheme._response, "has no compiled form"))

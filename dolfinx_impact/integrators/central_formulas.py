@@ -8,14 +8,11 @@ that module has them compiled.
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .._types import FloatArray
-from ..algebra import kernels
 
 #: A number, or an array with one entry a dof or point.
 Values = TypeVar("Values", float, FloatArray)
@@ -85,15 +82,6 @@ def work(h: float, before: Values, after: Values) -> Values:
         before, after: ``v_{n+1/2} . F`` with F at t_n and at t_{n+1}.
     """
     return 0.5 * h * (before + after)
-
-
-def for_arrays() -> ModuleType:
-    """The module of the functions below: compiled by numba where it is installed, otherwise this one."""
-    if not kernels.load().COMPILED:
-        return sys.modules[__name__]
-    from .compiled import _kernels
-
-    return _kernels
 
 
 def drift(u: FloatArray, v: FloatArray, h: float) -> None:

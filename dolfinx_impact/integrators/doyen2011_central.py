@@ -123,7 +123,7 @@ class DEP72(StaticContact):
     Their velocity is put to zero.
     """
 
-    compiled_loop = None  # type: ignore[assignment]
+    compiled_loop = None
     paper = PAPER
     equations = "7.2: semi-explicit, modified mass"
     conserves = f"Eq: {IMPULSE_WORK}"

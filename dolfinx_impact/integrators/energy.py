@@ -13,6 +13,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray
 from . import central_formulas as formulas
+from .compiled.formulas import for_arrays
 
 #: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
 TERMS = (
@@ -160,21 +161,17 @@ class CentralDifferenceBalance(EnergyBalance):
         self._powers = np.zeros(4)
 
     def compiled(self) -> Sums:
-        """See :meth:`EnergyBalance.compiled`.
-
-        Raises:
-            NotCompiled: A class with other sums.
-        """
+        """Sums that a compiled loop continues."""
         return Sums(self.terms(), self._powers.copy())
 
     def take(self, sums: Sums) -> None:
-        """See :meth:`EnergyBalance.take`."""
+        """Set the sums after a compiled loop."""
         self._set_terms(sums.terms)
         self._powers[:] = sums.powers
 
     def start(self) -> None:
         """Kinetic, complementary and stored energy at t_0."""
-        self._sums = formulas.for_arrays()
+        self._sums = for_arrays()
         self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
         self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
         self._read()

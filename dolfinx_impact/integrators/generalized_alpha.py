@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 
 from .. import arguments
-from .._types import FloatArray
+from .._types import AnyArray, FloatArray
+from ..algebra import kernels
+from ..algebra.operators import SparseRows
+from ..algebra.sparse_solver import diagonal_factors
 from ..contact.contact_set import Contacts
 from ..systems.system import System
+from .compiled.one_step import AlphaLoop
 from .contact_laws import VelocityLevel
 from .energy import EnergyBalance
 from .one_step import OneStepMethod
 from .one_step_energy import GeneralizedAlphaBalance
 from .options import CONSISTENT, TOUCHING, Option
+from .step_buffer import CompiledLoop
 from .theta_linear import theta_solver
 
 RHO = {
@@ -55,6 +60,9 @@ class GeneralizedAlpha(OneStepMethod):
 
     Attributes:
         a: Auxiliary accelerations at ``t``, without impulses, shape (size,) [m/s2].
+        predicted: Positions at the end of the last step with the velocities before it, shape (size,) [m].
+        remembered: Impulses that the accelerations before it gave, shape (size,) [N s].
+        mass_solver: Solver with M.
         w: Velocities that the impulses of the last step give through M, shape (size,) [m/s].
 
     Raises:
@@ -88,8 +96,8 @@ class GeneralizedAlpha(OneStepMethod):
         self.beta = (self.gamma + 0.5) ** 2 / 4
         super().__init__(system, dt, VelocityLevel(contact), theta=1 - af, forecast=0.5, mass=mass)
         self.direct, self.r_shift = 1 - self.gamma / (2 * self.beta), -0.5
-        self.a, self.w, self._predicted, self._remembered, self._f = np.zeros((5, system.size))
-        self._mass_solver = mass_solver(system, self.mass)
+        self.a, self.w, self.predicted, self.remembered, self._f = np.zeros((5, system.size))
+        self.mass_solver = mass_solver(system, self.mass)
         self.step_solver = self.make_step_solver()
 
     def begin(self) -> None:
@@ -101,17 +109,17 @@ class GeneralizedAlpha(OneStepMethod):
         if moved.any:
             way = moved(self.t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
             started[moved.dofs] = 2 * way / self.dt**2
-            system.mass_product(started, self.mass, self._remembered)
-            self._f -= self._remembered
-        self._mass_solver.solve(self._f, self.a)
+            system.mass_product(started, self.mass, self.remembered)
+            self._f -= self.remembered
+        self.mass_solver.solve(self._f, self.a)
         self.a += started
 
     def advance(self) -> None:
         """One step; a' follows from the velocities."""
         h, gamma, beta, n = self.dt, self.gamma, self.beta, self.system.owned
-        np.add(self.u, h * self.v - h**2 * (beta / gamma - 0.5) * self.a, out=self._predicted)
-        self.system.mass_product(self.a, self.mass, self._remembered)
-        self._remembered[:n] *= h * (1 - gamma - gamma * self._am / (1 - self._am))
+        np.add(self.u, h * self.v - h**2 * (beta / gamma - 0.5) * self.a, out=self.predicted)
+        self.system.mass_product(self.a, self.mass, self.remembered)
+        self.remembered[:n] *= self.memory
         self.r[:], self.r_t[:], self.w[:], self.direct_velocity = 0.0, 0.0, 0.0, 0.0
         super().advance()
         self.a *= (gamma - 1) / gamma
@@ -127,31 +135,36 @@ class GeneralizedAlpha(OneStepMethod):
         """``h gamma / (1 - am)``."""
         return self.dt * self.gamma / (1 - self._am)
 
+    @property
+    def memory(self) -> float:
+        """Factor of M a in the smooth impulse, ``h (1 - am - gamma) / (1 - am)`` [s]."""
+        return self.dt * (1 - self.gamma - self.gamma * self._am / (1 - self._am))
+
     def smooth_impulse(self, f: FloatArray) -> None:
         """``J = h [gamma F_theta + (1 - am - gamma) M a] / (1 - am)``, theta = 1 - af."""
         n = self.system.owned
         f *= self.acting_time
-        f[:n] += self._remembered[:n]
+        f[:n] += self.remembered[:n]
 
     def end_position(self) -> FloatArray:
         """``u + h v + (beta/gamma) h (v' - c w - v) - (beta/gamma - 1/2) h^2 a`` [m]."""
-        position: FloatArray = self._predicted + self.position_sensitivity * (
+        position: FloatArray = self.predicted + self.position_sensitivity * (
             self.v - self.direct_velocity - self.v_before
         )
         return position
 
     def mean_position(self, out: FloatArray) -> None:
         """See :meth:`.OneStepMethod.mean_position`."""
-        out[:] = (1 - self.theta) * self.u_before + self.theta * self._predicted
+        out[:] = (1 - self.theta) * self.u_before + self.theta * self.predicted
 
     def velocity_to(self, u: FloatArray) -> FloatArray:
         """See :meth:`.OneStepMethod.velocity_to`."""
-        velocity: FloatArray = self.v_before + (u - self._predicted) / self.position_sensitivity
+        velocity: FloatArray = self.v_before + (u - self.predicted) / self.position_sensitivity
         return velocity
 
     def impulse_solver(self, solver: Any) -> Any:
         """``v' = [(1 - c) A^-1 + c M^-1] L^T r``."""
-        return SharedSolver(self.direct, self._mass_solver, solver, self.system.size)
+        return SharedSolver(self.direct, self.mass_solver, solver, self.system.size)
 
     def take_impulses(self) -> None:
         """``M w = L^T r``, and the part c of w. Collective."""
@@ -159,12 +172,16 @@ class GeneralizedAlpha(OneStepMethod):
         if self.contact is not None and self.system.comm.allreduce(bool(np.any(self.r))):
             self._f[:] = 0.0
             self.impulses.add_to(self._f)
-            self._mass_solver.solve(self._f, self.w)
+            self.mass_solver.solve(self._f, self.w)
         self.direct_velocity = self.direct * self.w
 
     def balance(self) -> EnergyBalance:
         """The works of the step; what the formula loses is the difference of two of them."""
         return GeneralizedAlphaBalance(self)
+
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+        """See :func:`.compiled_loop`: for linear systems under constant loads, without friction."""
+        return AlphaLoop(self, rows, balance)
 
 
 class LumpedSolver:
@@ -176,6 +193,11 @@ class LumpedSolver:
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
         np.multiply(self._inverse, b[: self._n], out=out[: self._n])
+
+    def compiled(self) -> tuple[AnyArray, ...]:
+        """See :func:`.diagonal_factors`."""
+        dofs = np.flatnonzero(self._inverse)
+        return diagonal_factors(self._inverse[dofs], dofs)
 
 
 class SharedSolver:
@@ -197,6 +219,11 @@ class SharedSolver:
             self._mass.solve(b, self._x)
             out *= 1 - self._part
             out += self._part * self._x
+
+    def compiled(self) -> tuple[AnyArray, ...]:
+        """Factors of A, of which the loop of :class:`GeneralizedAlpha` takes the part itself."""
+        factors: tuple[AnyArray, ...] = kernels.ask(self._coupled, "is no solver of compiled loops")
+        return factors
 
 
 def mass_solver(system: System, mass: str) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from .._types import FloatArray, Int64Array, IntArray
 from ..algebra.operators import SparseRows, of_points
 from ..contact.base import Contact
+from ..systems.compiled import Compiled, compiled_forces
 from ..systems.system import System
 from .requirements import refuse_drift_correction, refuse_surfaces
 from .static_layer import StaticLayer
@@ -209,6 +210,10 @@ class SingularMass(OtherMass):
         if name in ("base", "layer"):
             raise AttributeError(name)
         return getattr(self.base, name)
+
+    def compiled(self) -> Compiled:
+        """The forces of the system; loops damp these masses by its rate. See :func:`.compiled_forces`."""
+        return compiled_forces(self.base)
 
     @staticmethod
     def _check(system: System, contact: Contact) -> None:

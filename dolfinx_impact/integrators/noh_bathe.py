@@ -16,20 +16,17 @@ from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
 from .central_differences import STEP_ROUNDING, renewable
+from .compiled.noh_bathe import NohBatheLoop
 from .contact_laws import VelocityLevel
 from .delassus_lumped import lumped_delassus
 from .energy import EnergyBalance
 from .lasting_contact import LastingContact
 from .noh_bathe_energy import NohBatheBalance
+from .noh_bathe_formulas import PART, Q0, Q1, Q2
 from .options import LUMPED, TOUCHING
 from .step_buffer import CompiledLoop
 from .substep import Substep
 
-#: Part p of a step that its first substep takes, Noh and Bathe (2013), and the weights q0, q1, q2.
-PART = 0.54
-Q1 = (1 - 2 * PART) / (2 * PART * (1 - PART))
-Q2 = 0.5 - PART * Q1
-Q0 = 0.5 - Q1 - Q2
 #: a, b of the limit ``M - a h C - b h^2 K >= 0`` for damping C; of central differences 1/2 and 1/4.
 LIMIT = (4 * PART - 2 * PART**2 - 1) / (2 * PART), (3 * PART - 1) * (1 - PART) / 4
 #: Distances of the times from which velocities and accelerations of prescribed motions are found, over h.
@@ -322,6 +319,4 @@ class NohBathe(Integrator):
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
         """See :func:`.compiled_loop`; every part of the step must be of a compiled kind."""
-        from .compiled.noh_bathe import NohBatheBlock
-
-        return NohBatheBlock(self, rows, balance)
+        return NohBatheLoop(self, rows, balance)

@@ -62,17 +62,13 @@ class NohBatheBalance(EnergyBalance):
         self._energies(self._parts[0])
 
     def compiled(self) -> Sums:
-        """See :meth:`.EnergyBalance.compiled`; in place of powers the forces at t, shape (3 n,) [N].
-
-        Raises:
-            NotCompiled: A class with other sums.
-        """
+        """Sums that a compiled loop continues; in place of powers the forces at t, shape (3 n,) [N]."""
         terms = self.terms()
         terms[5] += self._started
         return Sums(terms, np.concatenate(self._parts) if hasattr(self, "_parts") else np.zeros(0))
 
     def take(self, sums: Sums) -> None:
-        """See :meth:`.EnergyBalance.take`."""
+        """Set the sums after a compiled loop."""
         self._set_terms(sums.terms)
         self._started, self._u = 0.0, self._of(self.integrator.u).copy()
         internal, external, damped = sums.powers.reshape(3, -1).copy()

@@ -38,6 +38,17 @@ class OneStepBalance(EnergyBalance):
         self._u[:], self._v[:], self._parts = s.u, v, after
         self._energies()
 
+    def compiled(self) -> Sums:
+        """Sums that a compiled loop continues; no powers: the forces at the start follow from the state."""
+        return Sums(self.terms(), np.zeros(0))
+
+    def take(self, sums: Sums) -> None:
+        """Set the sums after a compiled loop; the integrator is at the end of its steps."""
+        self._set_terms(sums.terms)
+        s = self.integrator
+        self._u[:], self._v[:] = s.u, s.v_mean
+        self._parts = self._forces(s.t, s.u, s.v_mean)
+
     def _contact_work(self) -> float:
         w = self._weight()
         work: float = self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
@@ -98,24 +109,11 @@ class ThetaBalance(OneStepBalance):
         closes: Whether the impulse is part of the step equations; otherwise the balance is not exact.
     """
 
+    compiled = OneStepBalance.compiled
+
     def __init__(self, integrator: Any, *, closes: bool = True) -> None:
         super().__init__(integrator)
         self.closes = closes
-
-    def compiled(self) -> Sums:
-        """See :meth:`.EnergyBalance.compiled`; no powers: the forces at the start follow from the state.
-
-        Raises:
-            NotCompiled: A class with other sums.
-        """
-        return Sums(self.terms(), np.zeros(0))
-
-    def take(self, sums: Sums) -> None:
-        """See :meth:`.EnergyBalance.take`; the integrator is at the end of the steps."""
-        self._set_terms(sums.terms)
-        s = self.integrator
-        self._u[:], self._v[:] = s.u, s.v_mean
-        self._parts = self._forces(s.t, s.u, s.v_mean)
 
     def _acting(self, before: Forces, after: Forces) -> Forces:
         s = self.integrator
@@ -146,6 +144,8 @@ class GeneralizedAlphaBalance(OneStepBalance):
     forces. It is the difference of two works and has no sign by itself.
     """
 
+    compiled = OneStepBalance.compiled
+
     def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:
         s, n, moved = self.integrator, self.integrator.system.owned, self.integrator.system.prescribed
         first, last = (external - internal - damped for internal, external, damped in (before, after))
@@ -164,6 +164,7 @@ class GeneralizedAlphaBalance(OneStepBalance):
 class TrapezoidalBalance(OneStepBalance):
     """Works by the trapezoidal rule, for schemes without an exact discrete balance."""
 
+    compiled = None  # type: ignore[assignment]
     closes = False
 
 
@@ -178,6 +179,8 @@ class NewmarkBalance(OneStepBalance):
         integrator: The scheme.
         closes: Whether the state is changed by the formula only.
     """
+
+    compiled = None  # type: ignore[assignment]
 
     def __init__(self, integrator: Any, *, closes: bool = True) -> None:
         super().__init__(integrator)

@@ -10,15 +10,18 @@ from mpi4py import MPI
 
 from .. import arguments
 from .._types import AnyArray, FloatArray
+from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.state import Impulses
 from ..systems.system import System
 from .base import UnstableTimeStep
 from .central_differences import CentralDifferences
-from .energy import CentralDifferenceBalance, EnergyBalance
+from .compiled.static import StaticLoop
+from .energy import CentralDifferenceBalance, EnergyBalance, Sums
 from .modified_mass import SingularMass
 from .options import LUMPED, fixed_restitution
+from .step_buffer import CompiledLoop
 
 #: Growth of the velocities of c that ends a run, and the least number of steps in a row that it takes.
 _GROWTH, _IN_A_ROW = 1e3, 6
@@ -94,7 +97,7 @@ class StaticContact(CentralDifferences):
         NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
     """
 
-    compiled_loop = None  # type: ignore[assignment]
+    compiled_loop: Any = None
     order = "2 without impact, 1 with"
     step_limit = "h <= 2 / omega_max"
     contact_level = "position"
@@ -201,7 +204,6 @@ class CDLagrangeSingular(StaticContact):
         UnstableTimeStep: (by ``step``) damping of the contact nodes that has become too large.
     """
 
-    compiled_loop = None  # type: ignore[assignment]
     paper = "Di Stasio, Dureisseix, Georges, Gravouil, Homolle, Comput. Mech. 68 (2021)"
     equations = "as modified mass, Doyen et al. (2011), 7.2; balance (84) of Fekak et al. (2017)"
     conserves = "linear and angular momentum, the discrete energy (84); no penetration"
@@ -222,6 +224,10 @@ class CDLagrangeSingular(StaticContact):
                 "CDLagrange"
             )
 
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
+        """See :func:`.compiled_loop`: for linear systems, flat contact without friction."""
+        return StaticLoop(self, rows, balance)
+
 
 class StaticBalance(CentralDifferenceBalance):
     """The balance of central differences of the dofs with mass, and the works at those without.
@@ -230,7 +236,6 @@ class StaticBalance(CentralDifferenceBalance):
     contact is ``(L^T r + L'^T r')/2 . (u_c' - u_c) / h`` for impulses r, friction alike.
     """
 
-    compiled = None  # type: ignore[assignment]
     #: Forces on c: internal, load, damping and contact ones, shape (owned,) each, 0 at other dofs [N].
     at_dofs = ("_inner", "_loads", "_drag", "_reaction")
     state_names = (*CentralDifferenceBalance.state_names, *at_dofs)
@@ -256,6 +261,20 @@ class StaticBalance(CentralDifferenceBalance):
         self.external += load
         self.dissipated += drag
         self.contact += reaction
+
+    def compiled(self) -> Sums:
+        """Sums that a compiled loop continues; behind the powers the forces on the contact dofs [N]."""
+        terms, powers = super().compiled()
+        return Sums(
+            terms, np.concatenate([powers, *(getattr(self, name)[self._at] for name in self.at_dofs)])
+        )
+
+    def take(self, sums: Sums) -> None:
+        """Set the sums after a compiled loop."""
+        super().take(Sums(sums.terms, sums.powers[:4]))
+        for name, values in zip(self.at_dofs, sums.powers[4:].reshape(4, -1)):
+            getattr(self, name)[self._at] = values
+        self._u = self.integrator.u[self._at]
 
     def _subtract_impact(self) -> None:
         """Nothing: no mass has an impact, and forces at the start work with the motion of c in step 1."""

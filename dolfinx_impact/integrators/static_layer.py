@@ -8,13 +8,15 @@ import numpy as np
 
 from .. import parallel
 from .._types import BoolArray, FloatArray, IntArray
+from ..algebra import kernels
 from ..algebra.complementarity import NotConverged
 from ..algebra.operators import of_points
+from ..algebra.sparse_solver import diagonal_factors
 from ..contact.base import Contact
 from ..contact.state import ContactState, Impulses
 from ..systems.layer import LayerStiffness
 from ..systems.system import System
-from .delassus import FrictionalDelassus, factorised_delassus
+from .delassus import CompiledDelassus, FrictionalDelassus, factorised_delassus
 
 _MOST = 60
 #: Repetitions in :meth:`StaticLayer.damping_explodes`, and the motion at its start over the length.
@@ -147,6 +149,17 @@ class StaticLayer:
                 return True
         middle = _REPEATED // 2
         return bool(max(sizes[middle:]) > max(sizes[:middle]) > 0.0)
+
+    def compiled(self) -> CompiledDelassus:
+        """Factors of K_cc and the whole of H for compiled loops; after the first :meth:`settle`.
+
+        Raises:
+            NotCompiled: The reason of one of them.
+        """
+        if self.contact is None:
+            return CompiledDelassus(diagonal_factors(np.zeros(0), self.dofs), np.zeros((0, 0)))
+        response: CompiledDelassus = kernels.ask(self._response, "has no compiled form")
+        return response
 
     def nodal_forces(self, out: FloatArray) -> None:
         """Add ``L^T lam + W^T lam_T`` of the last :meth:`settle`, shape (size,) [N]. Collective."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import FloatArray
-from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..systems.system import System
+from .compiled.one_step import ThetaLoop
 from .contact_laws import Enforcement, VelocityLevel
 from .energy import EnergyBalance
 from .one_step import OneStepMethod
@@ -99,10 +99,4 @@ class ThetaMethod(OneStepMethod):
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
         """See :func:`.compiled_loop`: for linear systems under constant loads, without friction."""
-        from .compiled.theta import ThetaBlock
-
-        if not self.system.steady:
-            raise kernels.NotCompiled(
-                "the system is not linear under constant loads, its steps take Newton iterations"
-            )
-        return ThetaBlock(self, rows, balance)
+        return ThetaLoop(self, rows, balance)

@@ -10,7 +10,9 @@ from scipy import sparse
 from scipy.sparse.linalg import SuperLU, splu
 
 from .. import parallel
-from .._types import FloatArray, IntArray
+from .._types import AnyArray, FloatArray, IntArray
+from ..algebra import kernels
+from ..algebra.sparse_solver import SymmetricSolver
 
 #: Difference between a product with the matrix and that of the system which shows missing entries.
 _MISSING = 1e-6
@@ -69,6 +71,7 @@ class LayerStiffness:
             given = getattr(self._system, "stiffness", None) if self._system.steady else None
             dense = self._system.tangents(t, u, v)[0] if given is None else given
             K = sparse.csc_matrix(dense[np.ix_(self._dofs, self._dofs)])
+        self._matrix = K
         try:
             self._factors = splu(K, diag_pivot_thresh=0.0 if self.symmetric else 1.0) if self._total else None
         except RuntimeError as error:
@@ -82,6 +85,17 @@ class LayerStiffness:
         out[:] = 0.0
         if self._factors is not None:
             out[self._dofs] = self._factors.solve(right)[self._mine]
+
+    def compiled(self) -> tuple[AnyArray, ...]:
+        """Factors for compiled loops, after :meth:`update`.
+
+        Raises:
+            NotCompiled: A matrix without symmetric factors.
+        """
+        solver = SymmetricSolver.where_it_exists(self._matrix, self._dofs, self._system.size)
+        if solver is None:
+            raise kernels.NotCompiled("the stiffness of the contact nodes has no symmetric factors")
+        return solver.compiled()
 
     # -- columns by products
 

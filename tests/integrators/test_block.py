@@ -242,7 +242,7 @@ import numba, sys
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact import simulate
-from dolfinx_impact.integrators.compiled import _central_loop
+from dolfinx_impact.integrators.compiled import _central_loop, _functions
 case = CASES["van-der-pol"]
 problem = case.make("cd-lagrange", runner.parse(case, "cd-lagrange", []), False)
 made, usual = [], numba.config.CACHE_DIR
@@ -255,9 +255,9 @@ def note(*arguments, **options):
         numba.config.CACHE_DIR = usual
         return made[-1]
     return keep
-_central_loop.numba.njit = note
+_functions.numba.njit = note
 simulate(problem.integrator, t_end=3.0, record=problem.record, observers=problem.observers(), compiled=True)
-(loop,) = [f for f in made if f.py_func is _central_loop._advance]
+(loop,) = [f for f in made if f.py_func is _central_loop.advance]
 print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
 """
 

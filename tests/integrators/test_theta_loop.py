@@ -154,7 +154,7 @@ def test_without_contact_and_with_fixed_ends():
 
 def test_more_closed_points_than_the_loop_takes(monkeypatch):
     """Those steps are made one by one, amid the others."""
-    monkeypatch.setattr("dolfinx_impact.integrators.compiled.theta.COMPILED_POINTS", 2)
+    monkeypatch.setattr("dolfinx_impact.integrators.compiled.one_step.COMPILED_POINTS", 2)
     steps, solve = [], FactorisedThetaStep.solve
 
     def counted(step):

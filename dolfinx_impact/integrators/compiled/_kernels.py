@@ -76,9 +76,7 @@ def _kick_in_place(v: FloatArray, v_before: FloatArray, f: FloatArray, w: FloatA
 
 @kept
 def rows_kick(
-    start: IntArray,
-    column: IntArray,
-    K: FloatArray,
+    rows: tuple[IntArray, IntArray, FloatArray],
     load: FloatArray,
     u: FloatArray,
     f: FloatArray,
@@ -87,6 +85,7 @@ def rows_kick(
     w: FloatArray,
 ) -> None:
     """``f = load - K u`` with K in CSR format, then :func:`kick_in_place`, in one pass."""
+    start, column, K = rows
     for i in range(start.size - 1):
         a = load[i]
         for k in range(start[i], start[i + 1]):

@@ -1,34 +1,29 @@
-"""The compiled loop of :mod:`.noh_bathe`: the step of :class:`.NohBathe` in numba's words."""
+"""The step of :class:`.NohBathe` in a compiled loop."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._types import FloatArray
-from ...algebra.kernels._numba import rows_force
-from ..noh_bathe import PART, Q0, Q1, Q2
+from ..noh_bathe_formulas import PART, Q0, Q1, Q2
+from . import _central_loop as central
 from . import _shared as shared
-from ._central_loop import (
-    LoopColumns,
-    LoopModel,
-    LoopPoints,
-    LoopState,
-    _act,
-    _forces,
-    _impulses,
-    _push,
-    _record,
-)
-from ._central_loop import _stored_energy as stored_energy
+from ._arrays import LoopState
 from ._kernels import inlined
 
+if TYPE_CHECKING:
+    from ._arrays import LoopColumns, LoopModel, LoopPoints
 
-class Work(NamedTuple):
-    """Arrays of the integrator besides its state, and scratch; ``row`` is as wide as a row of the table.
 
-    ``pushed`` is ``EnergyBalance.pushed`` [J], shape (1,).
+class Substeps(NamedTuple):
+    """The state, and arrays of the integrator besides; ``forced`` has the velocities of the forces.
+
+    Then scratch: the smooth impulse and the displacements before of a substep, the forces at its beginning,
+    and a row as wide as one of the table. ``pushed`` is ``EnergyBalance.pushed`` [J], shape (1,).
     """
 
+    s: LoopState
+    forced: LoopState
     f_start: FloatArray
     f_position: FloatArray
     impulse: FloatArray
@@ -41,8 +36,9 @@ class Work(NamedTuple):
 
 
 @inlined
-def _move(h: float, s: LoopState, forced: LoopState, inverse: FloatArray, w: Work) -> None:
+def _move(h: float, w: Substeps, inverse: FloatArray) -> None:
     """Displacements at the end of a substep of length h, and the velocities of the forces there."""
+    s, forced = w.s, w.forced
     for j in range(s.u.size):
         w.u_before[j], s.v_before[j] = s.u[j], s.v[j]
         s.u[j] = s.u[j] + h * (s.v[j] + 0.5 * h * (inverse[j] * w.f_position[j]))
@@ -50,25 +46,9 @@ def _move(h: float, s: LoopState, forced: LoopState, inverse: FloatArray, w: Wor
 
 
 @inlined
-def _sum_forces(forced: LoopState, m: LoopModel) -> None:
-    """All smooth forces into f."""
-    u, f = forced.u, forced.f
-    if m.row_start.size > 0:
-        rows_force(m.row_start, m.row_column, m.row_values, m.load, u, f)
-    elif m.block > 0:
-        shared.pairs_force(m.block, m.pairs, m.load, u, f)
-    else:
-        for j in range(u.size):
-            f[j] = m.load[j] - m.part[j]
-    if m.has_damping:
-        for j in range(u.size):
-            f[j] -= m.damped[j]
-
-
-@inlined
-def _follow(s: LoopState, m: LoopModel, w: Work, terms: FloatArray) -> None:
+def _follow(w: Substeps, m: LoopModel, terms: FloatArray) -> None:
     """Works of a substep in :data:`.energy.TERMS`, as :class:`.NohBatheBalance` has them."""
-    internal = external = damped = smooth = 0.0
+    s, internal, external, damped, smooth = w.s, 0.0, 0.0, 0.0, 0.0
     for j in range(s.u.size):
         du = s.u[j] - w.u_before[j]
         now = m.load[j] - m.damped[j] - s.f[j]
@@ -126,64 +106,73 @@ def _hold(
             out[i] += force
 
 
-# fmt: off
+@inlined
+def _smooth_impulse(part: int, tau: float, w: Substeps, before: bool) -> None:
+    """Impulse of the smooth forces of a substep: of those at its beginning, then of that at its end."""
+    s = w.s
+    for j in range(s.u.size):
+        if not before:
+            w.impulse[j] += (0.5 * tau if part == 0 else tau * Q2) * s.f[j]
+        elif part == 0:
+            w.impulse[j] = 0.5 * tau * s.f[j]
+        else:
+            w.impulse[j] = tau * Q0 * w.f_start[j] + tau * (0.5 + Q1) * s.f[j]
+
+
+@inlined
+def _sum_impulses(c: LoopPoints, first: FloatArray, step: FloatArray, columns: LoopColumns) -> None:
+    """Add the impulses of the first substep to those of the second."""
+    for k in range(c.dofs.shape[0]):
+        step[columns.r + k] += first[columns.r + k]
+    for k in range(c.dofs.shape[0] * columns.directions):
+        step[columns.r_t + k] += first[columns.r_t + k]
+
+
 def advance(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, follows, s, forced, m, c, w, place, recorded, table, columns, terms, amplitudes,
-    external, internal, damping, energy, surface,
+    steps, clock, w, m, c, record, energies, functions
 ):
-    # fmt: on
-    """Make steps, and keep the state after each in the table.
+    """Noh and Bathe (2013) with impulses, as :meth:`.NohBathe.advance` has it.
 
     Args:
-        steps, n, t0, h: Number of steps, steps made before, time of the start, time step [s].
-        follows: Whether energies are followed.
-        s, m, c, w, place, recorded, columns: What their classes say; ``v_before`` is that of a substep.
-        forced: As ``s``, with the velocities of the forces.
-        table: Where the states go, one row a step.
-        terms: :data:`.energy.TERMS`, changed [J].
-        amplitudes: Signals of the loads at the ends of both substeps, shape (steps, 2, k).
-        external, internal, damping, energy, surface: Compiled functions, not called where there are none.
+        steps: Number of steps.
+        clock, w, m, c, record, energies: What their classes say; the powers are not used.
+        functions: External, internal and damping forces, energy and surface, compiled; not called where there
+            are none.
+
+    Returns:
+        The number of steps made: all.
     """
+    s, h, columns, terms = w.s, clock.h, record.columns, energies.terms
     for i in range(steps):
-        t, step = t0 + (n + i + 1) * h, table[i]
+        t, step = shared.end(clock, i), record.table[i]
         for j in range(s.u.size):
             w.f_start[j] = s.f[j]
         for part in range(2):
             tau = PART * h if part == 0 else (1 - PART) * h
             end = t - (1 - PART) * h if part == 0 else t
             row = w.row if part == 0 else step
-            _move(tau, s, forced, m.inverse_mass, w)
-            for j in range(s.u.size):  # of the forces at the beginning of the substep
-                before = (
-                    0.5 * tau * s.f[j] if part == 0 else tau * Q0 * w.f_start[j] + tau * (0.5 + Q1) * s.f[j]
-                )
-                w.impulse[j] = before
-            _forces(end, forced, m, amplitudes[i, part], external, internal, damping)
-            _sum_forces(forced, m)
-            weight = 0.5 * tau if part == 0 else tau * Q2
+            _move(tau, w, m.inverse_mass)
+            _smooth_impulse(part, tau, w, True)
+            central.forces(end, w.forced, m, m.amplitudes[i, part], functions)
+            central.sum_forces(w.forced, m)
+            _smooth_impulse(part, tau, w, False)
             for j in range(s.u.size):
-                w.impulse[j] += weight * s.f[j]
                 s.v[j] = s.v_before[j] + m.inverse_mass[j] * w.impulse[j]
-            _impulses(tau, c, s, m.inverse_mass, place, surface, row, columns)
-            _act(c, m.inverse_mass, row, columns, s.v)
-            if follows:
-                _follow(s, m, w, terms)
+            central.impulses(tau, c, s, m.inverse_mass, functions[4], row, columns)
+            central.act(c, m.inverse_mass, row, columns, s.v)
+            if energies.follows:
+                _follow(w, m, terms)
                 if m.calls_damping:
-                    w.pushed[0] += _push(tau, forced.v, m.damped)
+                    w.pushed[0] += central.push(tau, w.forced.v, m.damped)
                 terms[5] += _contact_work(c, row, columns, s)
             _hold(c, row, columns, s, m, w.f_position)
-        for k in range(c.dofs.shape[0]):
-            step[columns.r + k] += w.row[columns.r + k]
-        for k in range(c.dofs.shape[0] * columns.directions):
-            step[columns.r_t + k] += w.row[columns.r_t + k]
-        if follows:
+        _sum_impulses(c, w.row, step, columns)
+        if energies.follows:
             kinetic = stored = 0.0
             for j in range(s.u.size):
                 kinetic += 0.5 * m.mass[j] * s.v[j] ** 2
                 stored += 0.5 * s.u[j] * w.internal[j]
             terms[0] = kinetic
-            terms[2] = stored if m.linear else stored_energy(s.u, m, energy, terms[2])
-            for k in range(terms.size):
-                step[columns.energies + k] = terms[k]
-        step[0] = step[1] = t
-        _record(recorded, LoopState(s.u, s.v, s.v, s.f), step, columns)
+            terms[2] = stored if m.linear else central.stored_energy(s.u, m, functions[3], terms[2])
+        shared.store(i, clock, record, energies, s.u, s.v, s.v)
+    return steps

@@ -8,7 +8,7 @@ restitution, tolerance, touching``. Rows of arrays are given for one step.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._types import FloatArray, IntArray
 from ...algebra.kernels._numba import copy, pair_product, rows_force
@@ -16,7 +16,40 @@ from ...algebra.pair_blocks import PairBlocks
 from ..central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
 
+if TYPE_CHECKING:
+    from ._arrays import Clock, Energies, Record
+
 _pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
+
+
+@inlined
+def end(clock: Clock, i: int) -> float:
+    """Time of the end of step i of a call [s]."""
+    t: float = clock.t0 + (clock.n + i + 1) * clock.h
+    return t
+
+
+@inlined
+def store(
+    i: int,
+    clock: Clock,
+    record: Record,
+    energies: Energies,
+    u: FloatArray,
+    v_before: FloatArray,
+    v: FloatArray,
+) -> None:
+    """Put what is recorded of a state into its row; ``v_before`` and ``v`` as for :func:`mean_row`."""
+    step, columns, dofs, weights = record.table[i], record.columns, record.dofs, record.weights
+    step[0] = end(clock, i)
+    step[1] = step[0] + clock.shift * clock.h
+    if energies.follows:
+        for k in range(energies.terms.size):
+            step[columns.energies + k] = energies.terms[k]
+    for k in range(dofs.shape[0]):
+        step[columns.u + k] = row(dofs, weights, k, u)
+        step[columns.v_t + k] = mean_row(dofs, weights, k, v_before, v)
+        step[columns.v + k] = row(dofs, weights, k, v)
 
 
 @inlined
@@ -139,29 +172,22 @@ def contact_work(c: Any, r: FloatArray, r_t: FloatArray, directions: int, v: Flo
 
 @inlined
 def energy_terms(
-    h: float,
-    s: Any,
-    m: Any,
-    has_damping: bool,
-    few: bool,
-    before: float,
-    after: float,
-    terms: FloatArray,
-    powers: FloatArray,
+    h: float, s: Any, m: Any, few: bool, before: float, after: float, energies: Energies
 ) -> float:
     """Terms of the balance (84) after a step, but for the internal energy.
 
     Args:
         h: Time step [s].
         s, m: State and model.
-        has_damping, few: Whether forces are damped; whether there are few dofs.
+        few: Whether there are few dofs.
         before, after: Works of the contact impulses with ``v_before`` and with ``v`` [J].
-        terms: :data:`.energy.TERMS` [J], changed.
-        powers: ``v . (F_int, F_ext, F_damp, L^T r)`` of the step before, replaced by those of this one.
+        energies: Their terms, and the powers ``v . (F_int, F_ext, F_damp, L^T r)`` of the step before, are
+            changed to those of this one.
 
     Returns:
         The internal energy of forces ``K u``, ``u.F_int / 2`` [J].
     """
+    terms, powers, has_damping = energies.terms, energies.powers, m.has_damping
     l0 = l1 = l2 = d0 = d1 = d2 = 0.0
     if few:
         kinetic, complementary, a0, a1, a2 = few_sums(m.mass, s.v_before, s.v, s.f, s.u)

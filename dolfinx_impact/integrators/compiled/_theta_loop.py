@@ -1,63 +1,34 @@
-"""The compiled loop of :mod:`.theta`: the step of :class:`.ThetaMethod` for linear systems in numba's words.
+"""The step of :class:`.ThetaMethod` for linear systems in a compiled loop.
 
-Di Stasio et al. (2019), (33), (8); sums in the order of :class:`.FactorisedThetaStep`. Kernels on
-disk name these classes and are found by file and line: rename them together with a change of lines.
+Di Stasio et al. (2019), (33), (8); sums in the order of :class:`.FactorisedThetaStep`.
 """
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..._types import AnyArray, BoolArray, FloatArray, IntArray
-from ...algebra.complementarity import EXACT, FEW, TOLERANCE
-from ...algebra.kernels._numba import active_set, solve_symmetric
+from ..._types import FloatArray
+from ...algebra.kernels._numba import solve_symmetric
+from . import _one_step_loop as one_step
 from . import _shared as shared
-from ._central_loop import LoopColumns, LoopPoints, Recorded
-from ._kernels import inlined, kept, reordered
+from ._kernels import inlined, kept
+from ._one_step_loop import ContactProblem
+
+if TYPE_CHECKING:
+    from ._arrays import Energies, LoopPoints
+    from ._one_step_loop import OneStepModel
 
 
 class ThetaState(NamedTuple):
-    """Arrays of the integrator, which the loop advances."""
+    """Constants of the scheme, its arrays, which the loop advances, and the contact problem."""
 
+    theta: float
+    forecast: float
     u: FloatArray
     v: FloatArray
     u_before: FloatArray
     v_before: FloatArray
-
-
-class ThetaModel(NamedTuple):
-    """The system: constant loads, K, factors of ``M + h^2 theta^2 K`` and of the response, M in CSR format.
-
-    Then scratch: positions, forces, changes of the velocity (zero at constrained dofs), and the internal
-    forces at both ends of a step.
-    """
-
-    load: FloatArray
-    stiffness: shared.Stiffness
-    factors: tuple[AnyArray, ...]
-    response: tuple[AnyArray, ...]
-    mass_start: IntArray
-    mass_column: IntArray
-    mass: FloatArray
-    x: FloatArray
-    f: FloatArray
-    dv: FloatArray
-    before: FloatArray
-    after: FloatArray
-
-
-class ContactProblem(NamedTuple):
-    """The contact problem of a step: H of all points, and scratch for the closed ones."""
-
-    H: FloatArray
-    which: IntArray
-    scale: FloatArray
-    S: FloatArray
-    c: FloatArray
-    active: BoolArray
-    factor: FloatArray
-    r: FloatArray
+    problem: ContactProblem
 
 
 @kept
@@ -69,7 +40,7 @@ def _predict(theta: float, h: float, s: ThetaState, x: FloatArray) -> None:
 
 
 @inlined
-def _free_step(theta: float, h: float, s: ThetaState, m: ThetaModel) -> None:
+def _free_step(theta: float, h: float, s: ThetaState, m: OneStepModel) -> None:
     """The velocity without contact, (33)."""
     _predict(theta, h, s, m.x)
     shared.stored_force(m.stiffness, m.load, m.x, m.f)
@@ -88,17 +59,6 @@ def _move(theta: float, h: float, s: ThetaState) -> None:
 
 
 @inlined
-def _forecast_gap(c: LoopPoints, k: int, part: float, s: ThetaState) -> float:
-    """Gap at ``u_n + part v_n``."""
-    total = 0.0
-    for j in range(c.dofs.shape[1]):
-        i = c.dofs[k, j]
-        total += c.weights[k, j] * (s.v_before[i] * part + s.u_before[i])
-    gap: float = c.offset[k] + total
-    return gap
-
-
-@inlined
 def _end_gap(c: LoopPoints, k: int, theta: float, h: float, s: ThetaState) -> float:
     """Gap at ``u_{n+1}`` without contact."""
     total = 0.0
@@ -111,12 +71,12 @@ def _end_gap(c: LoopPoints, k: int, theta: float, h: float, s: ThetaState) -> fl
 
 
 @inlined
-def _collect(theta: float, forecast: float, h: float, c: LoopPoints, s: ThetaState, p: ContactProblem) -> int:
+def _collect(h: float, c: LoopPoints, s: ThetaState) -> int:
     """Closed points and their free velocities; their number, -1 where they are too many for the loop."""
-    count = 0
+    count, theta, p = 0, s.theta, s.problem
     for k in range(c.dofs.shape[0]):
         if not c.at_position:
-            gap = _forecast_gap(c, k, forecast * h, s)
+            gap = one_step.forecast_gap(c, k, s.forecast * h, s)
             if not shared.is_closed(gap, c.tolerance, c.touching):
                 continue
         if count == p.which.size:
@@ -131,184 +91,69 @@ def _collect(theta: float, forecast: float, h: float, c: LoopPoints, s: ThetaSta
 
 
 @inlined
-def _residual(count: int, p: ContactProblem) -> float:
-    """That of :func:`.complementarity.residual` for the scaled problem."""
-    worst = largest = 0.0
-    for i in range(count):
-        scale, w = math.sqrt(p.S[i, i]), p.c[i]
-        for j in range(count):
-            w += p.S[i, j] * p.r[j]
-        misfit = abs(min(p.r[i] * scale, w / scale))
-        # NaN counts as the worst.
-        worst = worst if misfit <= worst else misfit
-        largest = max(largest, abs(p.c[i] / scale))
-    return worst / largest if largest > 0.0 else worst
-
-
-@kept
-def _solve_problem(count: int, p: ContactProblem) -> bool:
-    """Impulses of the closed points, as :func:`.complementarity.solve` finds them first.
-
-    Returns:
-        Whether they are found; if not, the other methods there are to be tried.
-    """
-    for i in range(count):
-        diagonal = p.H[p.which[i], p.which[i]]
-        if not (diagonal > 0.0 and math.isfinite(p.c[i])):
-            return False
-        p.scale[i] = 1.0 / math.sqrt(diagonal)
-        p.c[i] *= p.scale[i]
-    for i in range(count):
-        for j in range(count):
-            p.S[i, j] = p.H[p.which[i], p.which[j]] * (p.scale[i] * p.scale[j])
-    enough = EXACT if count <= FEW else TOLERANCE
-    if not active_set(count, p.S, p.c, p.active, p.factor, p.r) or not _residual(count, p) <= enough:
-        return False
-    for i in range(count):
-        p.r[i] *= p.scale[i]
-    return True
-
-
-@inlined
-def _act(c: LoopPoints, count: int, p: ContactProblem, s: ThetaState, m: ThetaModel) -> None:
-    """Let the impulses of the closed points act on ``v``: ``v += A^-1 L^T r``."""
-    acts = False
-    for i in range(count):
-        acts |= p.r[i] != 0.0
-    if not acts:
-        return
-    for j in range(m.f.size):
-        m.f[j] = 0.0
-    for i in range(count):
-        k = p.which[i]
-        for j in range(c.dofs.shape[1]):
-            m.f[c.dofs[k, j]] += c.weights[k, j] * p.r[i]
-    solve_symmetric(*m.response, m.f, m.dv)
-    for j in range(m.dv.size):
-        s.v[j] += m.dv[j]
-
-
-@inlined
-def _touch(
-    theta: float, forecast: float, h: float, c: LoopPoints, s: ThetaState, m: ThetaModel, p: ContactProblem
-) -> int:
+def _touch(h: float, c: LoopPoints, s: ThetaState, m: OneStepModel) -> int:
     """Contact of the step; the number of closed points, -1 where the loop does not find their impulses."""
-    count: int = _collect(theta, forecast, h, c, s, p)
+    count: int = _collect(h, c, s)
     if count > 0:
-        if not _solve_problem(count, p):
+        if not one_step.solve_problem(count, s.problem):
             return -1
-        _act(c, count, p, s, m)
+        if one_step.right_side(c, count, s.problem, m.f):  # v += A^-1 L^T r
+            if m.direct == 1.0:
+                solve_symmetric(*m.mass_factors, m.f, m.dv)
+            else:
+                solve_symmetric(*m.factors, m.f, m.dv)
+            for j in range(m.dv.size):
+                s.v[j] += m.dv[j]
     return count
 
 
-@reordered
-def _squares(start: IntArray, column: IntArray, M: FloatArray, v: FloatArray, w: FloatArray) -> float:
-    """``(v - w).M (v - w)`` with M in CSR format."""
-    total = 0.0
-    for i in range(v.size):
-        product = 0.0
-        for k in range(start[i], start[i + 1]):
-            product += M[k] * (v[column[k]] - w[column[k]])
-        total += (v[i] - w[i]) * product
-    return total
-
-
-@reordered
-def _works(
-    u: FloatArray, u_before: FloatArray, load: FloatArray, before: FloatArray, after: FloatArray
-) -> tuple[float, float, float, float]:
-    """``du.(F_int + F_int')/2, du.f, du.(F_int' - F_int), u'.F_int'``."""
-    internal = external = change = stored = 0.0
-    for j in range(u.size):
-        du = u[j] - u_before[j]
-        internal += du * (0.5 * (before[j] + after[j]))
-        external += du * load[j]
-        change += du * (after[j] - before[j])
-        stored += u[j] * after[j]
-    return internal, external, change, stored
-
-
 @inlined
-def _internal(m: ThetaModel, u: FloatArray, out: FloatArray) -> None:
-    """``out = K u``, as the loads minus all forces."""
-    shared.stored_force(m.stiffness, m.load, u, m.f)
-    for j in range(out.size):
-        out[j] = m.load[j] - m.f[j]
-
-
-@inlined
-def _energies(
-    theta: float, c: LoopPoints, s: ThetaState, m: ThetaModel, r: FloatArray, terms: FloatArray
-) -> None:
+def _follow(c: LoopPoints, s: ThetaState, m: OneStepModel, r: FloatArray, energies: Energies) -> None:
     """Terms of :class:`.ThetaBalance` after a step; the internal forces become those before the next."""
-    _internal(m, s.u, m.after)
-    internal, external, change, stored = _works(s.u, s.u_before, m.load, m.before, m.after)
+    terms, theta = energies.terms, s.theta
+    one_step.internal_forces(m, s.u, m.after)
+    internal, external, change, stored = one_step.works(s.u, s.u_before, m.load, m.before, m.after)
     for j in range(m.after.size):
         m.before[j], m.x[j] = m.after[j], 0.0
-    terms[0] = 0.5 * _squares(m.mass_start, m.mass_column, m.mass, s.v, m.x)
+    terms[0] = 0.5 * one_step.squares(m.mass, s.v, m.x)
     terms[2] = 0.5 * stored
     terms[3] += internal
     terms[4] += external
-    for k in range(r.size):
-        if r[k] != 0.0:
-            earlier = shared.row(c.dofs, c.weights, k, s.v_before)
-            terms[5] += r[k] * ((1 - theta) * earlier + theta * shared.row(c.dofs, c.weights, k, s.v))
+    terms[5] += one_step.contact_work(c, s, r, theta)
     if theta != 0.5:
-        jump = _squares(m.mass_start, m.mass_column, m.mass, s.v, s.v_before)
-        terms[6] += (theta - 0.5) * (jump + change)
+        terms[6] += (theta - 0.5) * (one_step.squares(m.mass, s.v, s.v_before) + change)
 
 
-@inlined
-def _record(recorded: Recorded, c: LoopPoints, s: ThetaState, step: FloatArray, columns: LoopColumns) -> None:
-    """Displacements and velocities of the recorded rows, and the gaps."""
-    dofs, weights = recorded
-    for k in range(dofs.shape[0]):
-        velocity = shared.row(dofs, weights, k, s.v)
-        step[columns.u + k] = shared.row(dofs, weights, k, s.u)
-        step[columns.v_t + k] = step[columns.v + k] = velocity
-    for k in range(c.dofs.shape[0]):
-        step[columns.gap + k] = c.offset[k] + shared.row(c.dofs, c.weights, k, s.u)
-
-
-@kept
 def advance(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, theta, forecast, follows, s, m, c, p, recorded, table, columns, terms
+    steps, clock, s, m, c, record, energies, functions
 ):
-    """Make steps of the theta method, and keep the state after each in the table.
+    """The theta method, as :class:`.FactorisedThetaStep` has it.
 
     Args:
-        steps, n, t0, h: Number of steps, steps made before, time of the start, time step [s].
-        theta, forecast: Constants of the scheme.
-        follows: Whether energies are followed.
-        s, m, c, p, recorded, columns: What their classes say.
-        table: Where the states go, one row a step.
-        terms: :data:`.energy.TERMS`, changed [J].
+        steps: Number of steps.
+        clock, s, m, c, record, energies: What their classes say; the powers are not used.
+        functions: Not used.
 
     Returns:
         Number of steps made: fewer where the next one has a contact problem that the loop does not solve; the
         state is then that before it.
     """
-    points = c.dofs.shape[0]
-    if follows:
-        _internal(m, s.u, m.before)
+    h, columns, points = clock.h, record.columns, c.dofs.shape[0]
+    if energies.follows:
+        one_step.internal_forces(m, s.u, m.before)
     for i in range(steps):
-        step = table[i]
-        _free_step(theta, h, s, m)
-        count = _touch(theta, forecast, h, c, s, m, p)
+        step = record.table[i]
+        _free_step(s.theta, h, s, m)
+        count = _touch(h, c, s, m)
         if count < 0:
             for j in range(s.v.size):
                 s.v[j] = s.v_before[j]
             return i
         r = step[columns.r : columns.r + points]
-        for k in range(points):
-            r[k] = 0.0
-        for k in range(count):
-            r[p.which[k]] = p.r[k]
-        _move(theta, h, s)
-        if follows:
-            _energies(theta, c, s, m, r, terms)
-            for k in range(terms.size):
-                step[columns.energies + k] = terms[k]
-        step[0] = step[1] = t0 + (n + i + 1) * h
-        _record(recorded, c, s, step, columns)
+        one_step.write_impulses(count, s.problem, r)
+        _move(s.theta, h, s)
+        if energies.follows:
+            _follow(c, s, m, r, energies)
+        shared.store(i, clock, record, energies, s.u, s.v, s.v)
+        one_step.store_gaps(c, s.u, step, columns)
     return steps

@@ -1,60 +1,84 @@
-"""Many steps of the scheme of Noh and Bathe in one compiled loop, where every part is of a compiled kind."""
+"""Many steps of the scheme of Noh and Bathe in one compiled loop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..energy import TERMS, Sums
-from ..noh_bathe import PART
+from ...algebra.operators import SparseRows
+from ..energy import Sums
+from ..noh_bathe_formulas import PART
 from ..step_buffer import Steps
-from .central import Block
+from ._arrays import Energies, LoopModel, LoopState
+from .central import CentralLoop
+from .loop import signals
 
 
-class NohBatheBlock(Block):
-    """Makes steps of :class:`.NohBathe` in a compiled loop, of the parts that :class:`.Block` takes."""
+class NohBatheLoop(CentralLoop):
+    """Makes steps of :class:`.NohBathe`, of the parts that :class:`.CentralLoop` takes."""
+
+    shift = 0.0
+
+    def __init__(self, integrator: Any, rows: SparseRows, balance: Any) -> None:
+        super().__init__(integrator, rows, balance)
+        size = integrator.system.size
+        self._forces_at_start = np.zeros((3, size))
+        self._impulse, self._pushed, self._row = np.zeros(size), np.zeros(1), np.zeros(0)
+
+    def advance(self) -> Callable[..., int]:
+        """See :meth:`.Loop.advance`."""
+        from . import _noh_bathe_loop
+
+        return _noh_bathe_loop.advance
+
+    def state(self) -> Any:
+        """See :meth:`.Loop.state`."""
+        from ._noh_bathe_loop import Substeps
+
+        s = self.integrator
+        (inner, last), (internal, load, damped) = s.substep_states, self._forces_at_start
+        self._pushed[:] = 0.0
+        return Substeps(
+            LoopState(s.u, s.v, last.v_before, s.f),
+            LoopState(s.u, s.v_force, last.v_before, s.f),
+            inner.f,
+            s.f_position,
+            self._impulse,
+            inner.u,
+            internal,
+            load,
+            damped,
+            self._row,
+            self._pushed,
+        )
+
+    def model_for(self, steps: int) -> LoopModel:
+        """With the signals at the ends of both substeps."""
+        s = self.integrator
+        ends = s.t0 + (s.n + 1 + np.arange(steps)) * s.dt
+        both = (signals(self.forces, ends - (1 - PART) * s.dt), signals(self.forces, ends))
+        model: LoopModel = self.model._replace(amplitudes=np.ascontiguousarray(np.stack(both, axis=1)))
+        return model
+
+    def sums(self) -> Sums:
+        """The powers are the forces at the start, which the loop has among its arrays."""
+        sums = super(CentralLoop, self).sums()
+        if sums.powers.size:
+            self._forces_at_start[:] = sums.powers.reshape(3, -1)
+        return Sums(sums.terms, np.zeros(0))
+
+    def take(self, energies: Energies) -> None:
+        """See :meth:`.Loop.take`."""
+        self.balance.take(Sums(energies.terms, self._forces_at_start.ravel().copy()))
+        self.balance.pushed = float(self._pushed[0])
+
+    def finish(self) -> None:
+        """Nothing: the arrays are those of the integrator."""
 
     def fill(self, part: Steps, steps: int) -> None:
-        """See :meth:`.Block.fill`."""
-        from . import _noh_bathe_loop as loop
-
-        s, balance, base = self._integrator, self._balance, self._loop
-        inner, last = s.substep_states
-        terms = np.zeros(len(TERMS)) if balance is None else balance.compiled().terms.copy()
-        size = s.system.size
-        parts = np.zeros((3, size)) if balance is None else np.array(balance.compiled().powers).reshape(3, -1)
-        row = np.zeros(part.table.shape[1])
-        forces, pushed = (parts[0], parts[1], parts[2]), np.zeros(1)
-        work = loop.Work(inner.f, s.f_position, np.zeros(size), inner.u, *forces, row, pushed)
-        amplitudes = self._signals(s.n, steps)
-        arrays = (
-            base.LoopState(s.u, s.v, last.v_before, s.f),
-            base.LoopState(s.u, s.v_force, last.v_before, s.f),
-            self._model,
-            self._contact,
-            work,
-            base.CurvedPoint(*np.zeros((2, self._contact.dofs.shape[1]))),
-            self._rows,
-            part.table,
-            self._columns(part),
-            terms,
-            amplitudes,
-        )
-        if self._advance is None:
-            self._advance = base.compiled_for(*arrays, loop=loop.advance)
-        self._advance(steps, s.n, s.t0, s.dt, balance is not None, *arrays, *self._functions)
-        part.count, s.n = steps, s.n + steps
-        s.r[:], s.r_t[:] = part.r[steps - 1], part.r_t[steps - 1]
-        if balance is not None:
-            balance.take(Sums(terms, np.concatenate([work.internal, work.load, work.damped])))
-            balance.pushed = float(pushed[0])
-
-    def _signals(self, n: int, steps: int) -> Any:
-        """Amplitudes of the loads at the ends of both substeps of the next steps, shape (steps, 2, k)."""
-        if self._amplitudes is None:
-            return np.zeros((steps, 2, 0))
-        s = self._integrator
-        ends = s.t0 + (n + 1 + np.arange(steps)) * s.dt
-        both = (self._amplitudes(ends - (1 - PART) * s.dt), self._amplitudes(ends))
-        return np.ascontiguousarray(np.stack(both, axis=1))
+        """See :meth:`.Loop.fill`."""
+        if self._row.size != part.table.shape[1]:
+            self._row = np.zeros(part.table.shape[1])
+        super().fill(part, steps)

@@ -8,7 +8,7 @@ functions stay at their lines leaves kernels that numba cannot read.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._types import AnyArray, FloatArray, IntArray
 from ...algebra.kernels._numba import add_signals, copy, solve_symmetric, trapezoidal_sums
@@ -16,6 +16,9 @@ from ..central_formulas import mean_velocity
 from ..compiled import _shared as shared
 from ..compiled._kernels import drift, inlined, kept, kick_in_place, rows_kick
 from ..compiled._shared import Stiffness, stored_force
+
+if TYPE_CHECKING:
+    from ..compiled._arrays import Clock, Energies, LoopColumns, Record
 
 
 class Side(NamedTuple):
@@ -32,12 +35,17 @@ class Side(NamedTuple):
     stiffness: Stiffness
     rate: float
     has_loads: bool
+    has_damping: bool
     load: FloatArray
     damped: FloatArray
 
 
 class Link(NamedTuple):
-    """``H^-1`` in sparse rows, the dofs of the pairs on the side, scratch for defects and old multipliers."""
+    """``H^-1`` in sparse rows, the dofs of the pairs on the side, scratch for defects and old multipliers.
+
+    ``old`` and ``new`` are the free velocities of the implicit side at both ends of a coarse step, (74),
+    shape (pairs,) [m/s].
+    """
 
     start: IntArray
     column: IntArray
@@ -45,6 +53,8 @@ class Link(NamedTuple):
     at: IntArray
     defects: FloatArray
     began: FloatArray
+    old: FloatArray
+    new: FloatArray
 
 
 class FinePoints(NamedTuple):
@@ -103,16 +113,35 @@ class ImplicitArrays(NamedTuple):
     internal_before: FloatArray
 
 
-class CoarseColumns(NamedTuple):
-    """First columns of what goes into the table, one row a coarse step."""
+class FineRecord(NamedTuple):
+    """What contacts do in fine steps: impulses, gaps, and normal velocities half a step before.
 
-    u: int
-    v_t: int
-    v: int
-    gap: int
-    r: int
-    r_t: int
-    energies: int
+    Shape (m, p) for one coarse step, (steps, m, p) for several.
+    """
+
+    r: FloatArray
+    gap: FloatArray
+    before: FloatArray
+
+
+class Sides(NamedTuple):
+    """Both subdomains in coarse steps.
+
+    ``amplitudes`` are the signals of the loads at all fine times, shape (steps, m, k), and ``coarse`` those
+    at the coarse ones; ``terms`` are :data:`.energy.TERMS` of the implicit side, changed [J]. Dofs of the
+    implicit side among the recorded ones are counted behind the explicit ones.
+    """
+
+    side: Side
+    link: Link
+    pairs: FinePoints
+    state: FineState
+    implicit: ImplicitArrays
+    amplitudes: FloatArray
+    coarse: FloatArray
+    terms: FloatArray
+    beta: float
+    gamma: float
 
 
 @inlined
@@ -120,7 +149,7 @@ def _free_step(side: Side, s: FineState) -> None:
     """``v*`` of the explicit side without interface and contact, (67) and (68)."""
     K = side.stiffness
     if K.block == 0 and side.rate == 0.0:
-        rows_kick(K.start, K.column, K.values, side.load, s.u, s.f, s.v, s.v_before, side.kick)
+        rows_kick((K.start, K.column, K.values), side.load, s.u, s.f, s.v, s.v_before, side.kick)
         return
     stored_force(K, side.load, s.u, s.f)
     if side.rate > 0.0:
@@ -131,14 +160,13 @@ def _free_step(side: Side, s: FineState) -> None:
 
 
 @inlined
-def _glue(part: float, link: Link, s: FineState, kick: FloatArray, old: FloatArray, new: FloatArray) -> float:
+def _glue(part: float, link: Link, s: FineState, kick: FloatArray) -> float:
     """Multipliers ``Lambda = H^-1 r`` that keep both sides together, (71), acting on ``v``.
 
     Args:
         part: Part of the coarse step at the end of this fine one.
         link, s: Interface and state.
         kick: ``h M^-1`` of the explicit side.
-        old, new: Free velocities of the implicit side at both ends of the coarse step, (74).
 
     Returns:
         ``v_before . <Lambda>`` over the pairs, the power of the interface in (93) [W].
@@ -146,7 +174,7 @@ def _glue(part: float, link: Link, s: FineState, kick: FloatArray, old: FloatArr
     power, at = 0.0, link.at
     for k in range(at.size):
         free = mean_velocity(s.v_before[at[k]], s.v[at[k]])
-        link.defects[k] = (1 - part) * old[k] + part * new[k] - free  # (74)
+        link.defects[k] = (1 - part) * link.old[k] + part * link.new[k] - free  # (74)
     for k in range(at.size):
         multiplier = 0.0
         for j in range(link.start[k], link.start[k + 1]):
@@ -208,61 +236,51 @@ def _work(c: FinePoints, r: FloatArray, v: FloatArray) -> float:
 
 
 @kept
-def fine_steps(  # type: ignore[no-untyped-def]
-    follows: bool,
+def fine_steps(
     h: float,
     side: Side,
     link: Link,
     pairs: FinePoints,
     state: FineState,
-    r: FloatArray,
-    gap: FloatArray,
-    before: FloatArray,
-    old: FloatArray,
-    new: FloatArray,
+    record: FineRecord,
     amplitudes: FloatArray,
-    terms: FloatArray,
-    powers: FloatArray,
-):
+    energies: Energies,
+) -> None:
     """Make as many fine steps as ``amplitudes`` has rows.
 
     Args:
-        follows: Whether energies are followed.
         h: Fine step [s].
-        side, link, pairs, state: What they say.
-        r, gap, before: What contacts do: impulses, gaps, normal velocities half a step before, shape (m, p).
-        old, new: Free velocities of the implicit side at both ends, (74), shape (pairs,) [m/s].
+        side, link, pairs, state, record: What they say.
         amplitudes: Signals of the loads at the end of each step, shape (m, k).
-        terms: :data:`.energy.TERMS` of the explicit side, ``interface`` its part of (93) [J].
-        powers: Powers of the forces at v_{n+1/2}, kept like those of
-            :class:`.CentralDifferenceBalance`.
+        energies: Terms of the explicit side, ``interface`` its part of (93) [J], and powers of the forces at
+            v_{n+1/2}, kept like those of :class:`.CentralDifferenceBalance`.
     """
-    u, v, v_before, damped = state.u, state.v, state.v_before, side.rate > 0.0
+    u, v, v_before, terms = state.u, state.v, state.v_before, energies.terms
     steps, signals = amplitudes.shape
     for i in range(steps):
+        r = record.r[i]
         drift(u, v, h)  # (66)
         if signals > 0:
             add_signals(side.constant, side.patterns, amplitudes[i], side.load)
         _free_step(side, state)  # (67), (68)
-        given = _glue((i + 1) / steps, link, state, side.kick, old, new)  # (71), (74)
-        _contact(pairs, state, side.inverse_mass, gap[i], r[i], before[i])  # (47), (48)
+        given = _glue((i + 1) / steps, link, state, side.kick)  # (71), (74)
+        _contact(pairs, state, side.inverse_mass, record.gap[i], r, record.before[i])  # (47), (48)
         if pairs.r_t.size > 0:
-            _friction(pairs, state, side.inverse_mass, r[i])
-        if follows:
-            first, last = _work(pairs, r[i], v_before), _work(pairs, r[i], v)
-            terms[2] = shared.energy_terms(h, state, side, damped, False, first, last, terms, powers)  # (84)
+            _friction(pairs, state, side.inverse_mass, r)
+        if energies.follows:
+            first, last = _work(pairs, r, v_before), _work(pairs, r, v)
+            terms[2] = shared.energy_terms(h, state, side, False, first, last, energies)  # (84)
             terms[7] += h * given  # (93)
 
 
 @inlined
-def _free_problem(
-    h: float, beta: float, gamma: float, implicit: ImplicitArrays, amplitudes: FloatArray, new: FloatArray
-) -> None:
-    """The implicit side without multipliers, (61)-(64); its velocities at the pairs go into ``new``.
+def _free_problem(h: float, both: Sides, amplitudes: FloatArray) -> None:
+    """The implicit side without multipliers, (61)-(64); its velocities at the pairs go into ``link.new``.
 
     ``b`` keeps the right side; u and v are those of the predictor.
     """
-    s, u, v, a = implicit, implicit.u, implicit.v, implicit.a
+    s, new, beta, gamma = both.implicit, both.link.new, both.beta, both.gamma
+    u, v, a = s.u, s.v, s.a
     for k in range(u.size):
         s.before[k] = u[k]
         u[k] += h * v[k] + (0.5 - beta) * h * h * a[k]
@@ -279,11 +297,10 @@ def _free_problem(
 
 
 @inlined
-def _constrained_problem(
-    h: float, beta: float, gamma: float, implicit: ImplicitArrays, multipliers: FloatArray
-) -> None:
+def _constrained_problem(h: float, both: Sides) -> None:
     """The implicit side with the multipliers at the end of the coarse step, (54)."""
-    s, u, v, a = implicit, implicit.u, implicit.v, implicit.a
+    s, multipliers, beta, gamma = both.implicit, both.state.multipliers, both.beta, both.gamma
+    u, v, a = s.u, s.v, s.a
     for k in range(multipliers.size):
         s.b[s.at[k]] -= multipliers[k]
     solve_symmetric(*s.factors, s.b, a)
@@ -321,113 +338,60 @@ def _implicit_energies(
 
 
 @inlined
-def _record(
-    picked: IntArray,
-    factors: FloatArray,
-    state: FineState,
-    implicit: ImplicitArrays,
-    step: FloatArray,
-    columns: CoarseColumns,
-) -> None:
+def _record(both: Sides, record: Record, step: FloatArray) -> None:
     """Displacements and velocities of the recorded rows at the coarse time; implicit dofs come last."""
-    size = state.u.size
-    for k in range(picked.shape[0]):
+    state, implicit, columns, size = both.state, both.implicit, record.columns, both.state.u.size
+    for k in range(record.dofs.shape[0]):
         place = mean = 0.0
-        for j in range(picked.shape[1]):
-            dof = picked[k, j]
+        for j in range(record.dofs.shape[1]):
+            dof, factor = record.dofs[k, j], record.weights[k, j]
             if dof < size:
-                place += factors[k, j] * state.u[dof]
-                mean += factors[k, j] * mean_velocity(state.v_before[dof], state.v[dof])
+                place += factor * state.u[dof]
+                mean += factor * mean_velocity(state.v_before[dof], state.v[dof])
             else:
-                place += factors[k, j] * implicit.u[dof - size]
-                mean += factors[k, j] * implicit.v[dof - size]
+                place += factor * implicit.u[dof - size]
+                mean += factor * implicit.v[dof - size]
         step[columns.u + k], step[columns.v_t + k], step[columns.v + k] = place, mean, mean
 
 
 @inlined
-def _record_contact(gap: FloatArray, r: FloatArray, step: FloatArray, columns: CoarseColumns) -> None:
+def _record_contact(fine: FineRecord, sums: FloatArray, step: FloatArray, columns: LoopColumns) -> None:
     """The last gaps of a coarse step, and the sums of its impulses."""
-    m, points = r.shape
+    m, points = fine.r.shape
     for k in range(points):
         total = 0.0
         for j in range(m):
-            total += r[j, k]
-        step[columns.gap + k], step[columns.r + k] = gap[m - 1, k], total
+            total += fine.r[j, k]
+        step[columns.gap + k], step[columns.r + k] = fine.gap[m - 1, k], total
+    for k in range(sums.size):
+        step[columns.r_t + k] = sums[k]
 
 
 @kept
-def coarse_steps(  # type: ignore[no-untyped-def]
-    steps,
-    n,
-    t0,
-    h,
-    beta,
-    gamma,
-    follows,
-    side,
-    link,
-    pairs,
-    state,
-    implicit,
-    old,
-    new,
-    fine_amplitudes,
-    amplitudes,
-    r,
-    gap,
-    before,
-    fine_terms,
-    powers,
-    terms,
-    picked,
-    factors,
-    table,
-    columns,
-):
+def coarse_steps(
+    steps: int, clock: Clock, both: Sides, contacts: FineRecord, record: Record, energies: Energies
+) -> None:
     """Make coarse steps, fine ones within, and keep the state after each in the table.
 
     Args:
-        steps, n, t0: Number of steps, steps made before, time of the start [s].
-        h, beta, gamma: Coarse step [s], Newmark's constants.
-        follows: Whether energies are followed.
-        side, link, pairs, state, implicit: What they say.
-        old, new: Free velocity of the last coarse step, and room for the next, shape (pairs,) [m/s].
-        fine_amplitudes, amplitudes: Signals at all fine times, shape (steps, m, k), and at the coarse ones.
-        r, gap, before: What contacts do in all fine steps, shape (steps, m, p).
-        fine_terms, powers, terms: Energies of the explicit side, and those of the implicit one.
-        picked, factors: Recorded rows; dofs of the implicit side are counted behind the explicit ones.
-        table, columns: Where the states go.
+        steps: Number of steps.
+        clock, both, contacts, record: What they say; h is the coarse step.
+        energies: Those of the explicit side, see :func:`fine_steps`.
     """
-    multipliers, began, m = state.multipliers, link.began, r.shape[1]
+    sums, m, h, link = both.pairs.sums, contacts.r.shape[1], clock.h, both.link
     for i in range(steps):
-        for k in range(pairs.sums.size):
-            pairs.sums[k] = 0.0
-        _free_problem(h, beta, gamma, implicit, amplitudes[i], new)  # (61)-(64)
-        copy(multipliers, began)
-        fine_steps(
-            follows,
-            h / m,
-            side,
-            link,
-            pairs,
-            state,
-            r[i],
-            gap[i],
-            before[i],
-            old,
-            new,
-            fine_amplitudes[i],
-            fine_terms,
-            powers,
-        )
-        _constrained_problem(h, beta, gamma, implicit, multipliers)  # (54)
-        copy(new, old)
-        if follows:
-            _implicit_energies(implicit, began, multipliers, terms)
-            for k in range(terms.size):
-                table[i, columns.energies + k] = fine_terms[k] + terms[k]
-        table[i, 0] = table[i, 1] = t0 + (n + i + 1) * h
-        _record(picked, factors, state, implicit, table[i], columns)
-        _record_contact(gap[i], r[i], table[i], columns)
-        for k in range(pairs.sums.size):
-            table[i, columns.r_t + k] = pairs.sums[k]
+        step, fine = record.table[i], FineRecord(contacts.r[i], contacts.gap[i], contacts.before[i])
+        for k in range(sums.size):
+            sums[k] = 0.0
+        _free_problem(h, both, both.coarse[i])  # (61)-(64)
+        copy(both.state.multipliers, link.began)
+        fine_steps(h / m, both.side, link, both.pairs, both.state, fine, both.amplitudes[i], energies)
+        _constrained_problem(h, both)  # (54)
+        copy(link.new, link.old)
+        if energies.follows:
+            _implicit_energies(both.implicit, link.began, both.state.multipliers, both.terms)
+            for k in range(both.terms.size):
+                step[record.columns.energies + k] = energies.terms[k] + both.terms[k]
+        step[0] = step[1] = shared.end(clock, i)
+        _record(both, record, step)
+        _record_contact(fine, sums, step, record.columns)

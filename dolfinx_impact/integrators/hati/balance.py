@@ -115,11 +115,7 @@ class HATIBalance(EnergyBalance):
         self._before[:] = s.multipliers
 
     def compiled(self) -> tuple[Sums, FloatArray]:
-        """Sums of the explicit side and terms of the implicit one, see :meth:`.EnergyBalance.compiled`.
-
-        Raises:
-            NotCompiled: A class with other sums.
-        """
+        """Sums of the explicit side and terms of the implicit one, which a compiled loop continues."""
         return self.fine_sums(), self.coarse_terms()
 
     def fine_sums(self) -> Sums:

@@ -13,7 +13,9 @@ from ...algebra.operators import SparseRows
 from ...systems.body import Body
 from ...systems.compiled import Compiled
 from .. import energy
-from ..central_differences import CompiledParts
+from ..compiled._arrays import Clock, Energies, Record
+from ..compiled.loop import columns_of, signals
+from ..compiled.parts import CompiledParts
 from ..energy import Sums
 from ..step_buffer import Steps
 from .balance import HATIBalance
@@ -21,7 +23,7 @@ from .explicit_side import GluedExplicit
 from .implicit_side import BETA, GAMMA
 
 
-class FineBlock:
+class FineLoop:
     """The fine steps of one coarse step at once, over the dofs of the explicit side alone.
 
     Args:
@@ -46,7 +48,7 @@ class FineBlock:
         forces = parts.forces
         from . import _compiled_loop as loop
 
-        self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes
+        self._loop, self._fine, self.forces = loop, fine, forces
         pairs = fine.interface.dofs
         self.where, place = _own_dofs(body)
         at, size = self.where, self.where.size
@@ -61,10 +63,11 @@ class FineBlock:
             _stiffness(forces, loop, at, place),
             forces.rate,
             body.has_loads,
+            forces.rate > 0.0,
             load.copy(),
             np.zeros(size),
         )
-        self.link = loop.Link(*rows, place[pairs], *np.zeros((2, pairs.size)))
+        self.link = loop.Link(*rows, place[pairs], *np.zeros((4, pairs.size)))
         self.pairs = _contact(parts, loop, place)
         self.state = loop.FineState(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
         self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
@@ -106,26 +109,20 @@ class FineBlock:
         self.pairs.sums[:] = 0.0
         self.load(balance)
         self._loop.fine_steps(
-            balance is not None,
             self._fine.dt,
             self.side,
-            self.link,
+            self.link._replace(old=old, new=new),
             self.pairs,
             self.state,
-            contacts.r,
-            contacts.gap,
-            contacts.before,
-            old,
-            new,
-            _signals(self.amplitudes, self.times(m)),
-            self.terms,
-            self.powers,
+            self._loop.FineRecord(contacts.r, contacts.gap, contacts.before),
+            signals(self.forces, self.times(m)),
+            Energies(balance is not None, self.terms, self.powers),
         )
         self.store(m, balance)
         self._fine.r[:] = contacts.r[-1]
 
 
-class HATIBlock:
+class HATILoop:
     """Many coarse steps in one compiled loop, with the results of ``step`` to the last bit.
 
     Args:
@@ -141,11 +138,11 @@ class HATIBlock:
         side = integrator.coarse
         implicit, body = kernels.ask(side, "makes its steps one by one"), side.system
         forces = implicit.forces
-        self._block = FineBlock(integrator.fine, balance)
+        self._fine_loop = FineLoop(integrator.fine, balance)
         from . import _compiled_loop as loop
 
         self._loop, self._integrator, self._balance = loop, integrator, balance
-        self._amplitudes = forces.amplitudes
+        self._forces = forces
         at, place = _own_dofs(body)
         self._where = at
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
@@ -167,13 +164,13 @@ class HATIBlock:
         """Recorded dofs as the loop counts them: the explicit side's, then the implicit one's."""
         fine, coarse = self._integrator.system.fine, self._integrator.system.coarse
         explicit = np.zeros(fine.size, dtype=np.int64)
-        explicit[self._block.where] = np.arange(self._block.where.size)
+        explicit[self._fine_loop.where] = np.arange(self._fine_loop.where.size)
         of_fine = rows.dofs < fine.owned
         mine = np.where(of_fine, rows.dofs, rows.dofs - fine.owned)
         there = np.where(of_fine, fine.active[mine], coarse.active[mine])
         if not there.all():
             raise NotCompiled("dofs are recorded that no cell of their subdomain has")
-        return np.where(of_fine, explicit[mine], self._block.where.size + place[mine].astype(np.int64))
+        return np.where(of_fine, explicit[mine], self._fine_loop.where.size + place[mine].astype(np.int64))
 
     def fill(self, part: Steps, steps: int) -> None:
         """Make ``steps`` coarse steps and keep the state after each in ``part``, from its beginning on."""
@@ -186,39 +183,27 @@ class HATIBlock:
             for mine, array in zip(forces, balance.coarse_forces):
                 np.take(array, at, out=mine)
             self._terms[:] = balance.coarse_terms()
-        self._block.load(balance)
-        m, first = s.ratio, part.first
-        fine_signals = _signals(self._block.amplitudes, self._block.times(steps * m))
-        signals = _signals(self._amplitudes, s.t0 + (s.n + 1 + np.arange(steps)) * s.dt)
-        columns = self._loop.CoarseColumns(
-            *(first[name] for name in ("u", "v_t", "v", "gap", "r", "r_t", "energies"))
-        )
-        seen = (part.fine[name] for name in ("r", "gap", "before"))
-        self._loop.coarse_steps(
-            steps,
-            s.n,
-            s.t0,
-            s.dt,
+        self._fine_loop.load(balance)
+        m, loop, fine = s.ratio, self._loop, self._fine_loop
+        both = loop.Sides(
+            fine.side,
+            fine.link._replace(old=s.free_velocity),
+            fine.pairs,
+            fine.state,
+            implicit,
+            signals(fine.forces, fine.times(steps * m)).reshape(steps, m, -1),
+            signals(self._forces, s.t0 + (s.n + 1 + np.arange(steps)) * s.dt),
+            self._terms,
             BETA,
             GAMMA,
-            balance is not None,
-            self._block.side,
-            self._block.link,
-            self._block.pairs,
-            self._block.state,
-            implicit,
-            s.free_velocity,
-            s.free_velocity.copy(),
-            fine_signals.reshape(steps, m, -1),
-            signals,
-            *seen,
-            self._block.terms,
-            self._block.powers,
-            self._terms,
-            self._picked,
-            self._factors,
-            part.table,
-            columns,
+        )
+        loop.coarse_steps(
+            steps,
+            Clock(s.n, s.t0, s.dt, 0.0),
+            both,
+            loop.FineRecord(*(part.fine[name] for name in ("r", "gap", "before"))),
+            Record(part.table, columns_of(part), self._picked, self._factors),
+            Energies(balance is not None, fine.terms, fine.powers),
         )
         part.count, s.n = steps, s.n + steps
         for mine, array in state:
@@ -227,8 +212,8 @@ class HATIBlock:
             for mine, array in zip(forces, balance.coarse_forces):
                 array[at] = mine
             balance.take_coarse_terms(self._terms)
-        self._block.store(steps * m, balance)
-        s.r_t[:] = self._block.pairs.sums.reshape(s.r_t.shape)
+        self._fine_loop.store(steps * m, balance)
+        s.r_t[:] = self._fine_loop.pairs.sums.reshape(s.r_t.shape)
         s.take_contacts(*(part.fine[name][steps - 1] for name in ("r", "gap", "before")))
 
 
@@ -249,10 +234,6 @@ def _stiffness(forces: Compiled, loop: Any, dofs: IntArray, place: IntArray) -> 
     start, column, values = forces.csr
     begin = np.concatenate([[0], np.cumsum(np.diff(start)[dofs])]).astype(np.uint32)
     return loop.Stiffness(0, forces.pairs, begin, place[column], values)
-
-
-def _signals(amplitudes: Any, t: FloatArray) -> FloatArray:
-    return np.zeros((t.size, 0)) if amplitudes is None else np.ascontiguousarray(amplitudes(t))
 
 
 def _contact(parts: CompiledParts, loop: Any, place: IntArray) -> Any:

@@ -19,7 +19,7 @@ from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
 from ..step_buffer import CompiledLoop
 from .balance import HATIBalance
-from .compiled import FineBlock, HATIBlock
+from .compiled import FineLoop, HATILoop
 from .explicit_side import GluedExplicit
 from .implicit_side import Implicit
 from .interface import Interface
@@ -142,7 +142,7 @@ class HATI(Integrator):
         self.free_velocity = np.zeros(self.interface.dofs.size)
         self.following: HATIBalance | None = None
         self.compiled: bool | None = None
-        self._block: FineBlock | None = None
+        self._block: FineLoop | None = None
 
     def add_nodal_impulses(self, out: FloatArray) -> None:
         """See :meth:`.Integrator.add_nodal_impulses`: those of the fine steps."""
@@ -230,11 +230,11 @@ class HATI(Integrator):
             if self.following is not None:
                 self.following.fine_step()
 
-    def _compiled_block(self) -> FineBlock | None:
+    def _compiled_block(self) -> FineLoop | None:
         known = self._block is not None and self._block.balance is self.following
         if not known and self.compiled is not False:
             try:
-                self._block = FineBlock(self.fine, self.following)
+                self._block = FineLoop(self.fine, self.following)
             except kernels.NotCompiled as reason:
                 if self.compiled:
                     raise ValueError(f"no compiled loop for the fine steps: {reason}") from None
@@ -298,7 +298,7 @@ class HATI(Integrator):
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
         """See :func:`.compiled_loop`; every part of both sides must be of a compiled kind."""
-        return HATIBlock(self, rows, balance)
+        return HATILoop(self, rows, balance)
 
     def prefer_compiled(self, compiled: bool | None) -> None:
         """Set ``compiled``, for the fine steps within :meth:`step`."""

@@ -1,0 +1,54 @@
+"""Functions that compiled loops call, and the loops compiled for them."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import types
+
+from ..._types import FloatArray
+
+
+@numba.njit(cache=True, error_model="numpy")
+def nothing(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+    """A force that is not there."""
+    out[:] = 0.0
+
+
+@numba.njit(cache=True, error_model="numpy")
+def no_energy(u: FloatArray) -> float:
+    """The energy of no force."""
+    return 0.0
+
+
+@numba.njit(cache=True, error_model="numpy")
+def no_surface(x: FloatArray, normal: FloatArray) -> float:
+    """The gap of no obstacle."""
+    return 0.0
+
+
+def loop_for(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
+    """The loop for arguments of these types; functions go in as pointers, in a tuple after the arrays."""
+    return _compiled(advance, *(numba.typeof(each) for each in arrays))
+
+
+@functools.cache
+def _compiled(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
+    """The loop for arguments of these types."""
+    vector = types.float64[::1]
+    force = types.FunctionType(types.void(types.float64, vector, vector, vector))
+    energy = types.FunctionType(types.float64(vector))
+    surface = types.FunctionType(types.float64(vector, vector))
+    functions = types.Tuple((force, force, force, energy, surface))
+    signature = types.int64(types.int64, *arrays, functions)
+    with warnings.catch_warnings():  # pointers to functions are experimental
+        warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
+        # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
+        loop: Callable[..., int] = numba.njit(
+            signature, cache=True, error_model="numpy", fastmath=False, _nrt=False
+        )(advance)
+    return loop
