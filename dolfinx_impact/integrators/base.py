@@ -24,6 +24,8 @@ from .one_step_energy import TrapezoidalBalance
 from .options import Option
 from .requirements import refuse_friction_without_tangents
 
+#: An explicit step may exceed the critical one by the accuracy of the latter.
+STEP_ROUNDING = 1e-6
 #: Smallest step over the time of the start that the history of a material tells from none.
 _RESOLVED = 1e-14
 
@@ -54,6 +56,8 @@ class Integrator:
         system: The system.
         dt: Time step [s], positive.
         contact: The contact, a list of contacts (stacked to one contact operator), or None.
+        allow_unstable: Whether a step above :meth:`critical_step` is accepted; None for a scheme whose step
+            has no such limit.
 
     Attributes:
         t: Time of ``u`` [s].
@@ -69,7 +73,7 @@ class Integrator:
         beyond_limit: Whether ``dt`` is above the stability limit of the scheme.
 
     Raises:
-        ValueError: A time step that is not positive; a contact of another system.
+        ValueError: A time step that is not positive, or above the critical one; a contact of another system.
     """
 
     #: Authors, journal, volume and year of the source; empty where a class does not say, as all facts below.
@@ -113,7 +117,9 @@ class Integrator:
     #: Whether materials with history are allowed: the last forces of a step are those at its end.
     follows_history = False
 
-    def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool | None = None
+    ) -> None:
         arguments.system(system)
         dt = arguments.time_step(dt)
         contact = as_contact(contact)
@@ -144,6 +150,18 @@ class Integrator:
         self.r_t = np.zeros((contact.count, contact.L.components) if contact and self.has_friction else 0)
         self.contact_state: Any = None if contact is None else contact.now(0.0)
         self.moved_impulses = MovedImpulses(system, contact)
+        if allow_unstable is not None:
+            self._check_step(allow_unstable)
+
+    def _check_step(self, allow_unstable: bool) -> None:
+        """Raise a ValueError for a step above the critical one, unless that is allowed. Collective."""
+        critical = self.critical_step(self.system)
+        self.beyond_limit = self.dt > (1 + STEP_ROUNDING) * critical
+        if self.beyond_limit and not allow_unstable:
+            raise ValueError(
+                f"the time step {self.dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
+                "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
+            )
 
     def __repr__(self) -> str:
         return descriptions.of_integrator(self)

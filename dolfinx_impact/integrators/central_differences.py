@@ -11,7 +11,7 @@ from .._types import AnyArray, FloatArray, Int32Array
 from ..algebra.operators import SparseRows
 from ..systems.system import System
 from . import central_formulas as formulas
-from .base import Integrator, revision
+from .base import STEP_ROUNDING, Integrator, revision
 from .compiled.central import CentralLoop
 from .compiled.formulas import for_arrays
 from .contact_laws import Enforcement, VelocityLevel
@@ -19,9 +19,6 @@ from .delassus_lumped import lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
 from .step_buffer import CompiledLoop
 from .step_change import change
-
-#: An explicit step may exceed the critical one by the accuracy of the latter.
-STEP_ROUNDING = 1e-6
 
 
 class CentralDifferences(Integrator):
@@ -62,14 +59,8 @@ class CentralDifferences(Integrator):
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
     ) -> None:
-        super().__init__(system, dt, enforcement.contact)
-        dt, critical = self.dt, self.critical_step(system)
-        self.beyond_limit = dt > (1 + STEP_ROUNDING) * critical
-        if self.beyond_limit and not allow_unstable:
-            raise ValueError(
-                f"the time step {dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
-                "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
-            )
+        super().__init__(system, dt, enforcement.contact, allow_unstable=allow_unstable)
+        dt = self.dt
         self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
         self.v_force: FloatArray = self.v_before
         self.v_start = np.zeros(system.size)

@@ -15,7 +15,7 @@ from ..contact.state import Impulses
 from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
-from .central_differences import STEP_ROUNDING, renewable
+from .central_differences import renewable
 from .compiled.noh_bathe import NohBatheLoop
 from .contact_laws import VelocityLevel
 from .delassus_lumped import lumped_delassus
@@ -96,14 +96,7 @@ class NohBathe(Integrator):
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
         arguments.time_step(dt)
-        super().__init__(system, dt, contact)
-        critical = self.critical_step(system)
-        self.beyond_limit = self.dt > (1 + STEP_ROUNDING) * critical
-        if self.beyond_limit and not allow_unstable:
-            raise ValueError(
-                f"the time step {self.dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
-                "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
-            )
+        super().__init__(system, dt, contact, allow_unstable=allow_unstable)
         size = system.size
         self.f, self.f_position, self.v_force = np.zeros(size), np.zeros(size), np.zeros(size)
         self.v_start = np.zeros(size)
