@@ -23,7 +23,7 @@ from ..algebra import kernels
 from ..algebra.contact_operator import ContactOperator
 from ..algebra.operators import SparseRows, of_points
 from ..systems.loads import derivative
-from ..systems.system import System
+from ..systems.system import System, system_and_parts
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 from .nodes import ContactNodes
@@ -54,7 +54,7 @@ _MADE: dict[int, weakref.ref[Contact]] = {}
 
 def left_out(system: Any) -> list[Contact]:
     """Contacts of a system, and of those in it, that exist but that no scheme has ever had."""
-    systems = [system, *getattr(system, "contains", ())]
+    systems = system_and_parts(system)
     made = [each() for each in list(_MADE.values())]
     return [each for each in made if each is not None and any(each.system is mine for mine in systems)]
 
@@ -201,7 +201,7 @@ class Contact:
 
     def belongs_to(self, system: System) -> bool:
         """Whether the contact was made for this system, or for one that it contains (``contains``)."""
-        return any(each is self.system for each in (system, *getattr(system, "contains", ())))
+        return any(each is self.system for each in system_and_parts(system))
 
     def areas(self) -> FloatArray | None:
         """Areas of the points, shape (p,) [m2], 0 where nothing is opposite; None where they are unknown.

@@ -15,7 +15,7 @@ from ..algebra import kernels
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.state import Impulses
-from ..systems.system import System
+from ..systems.system import System, system_and_parts
 from .constants import scheme_constants
 from .contact_impulses import MovedImpulses
 from .energy import EnergyBalance
@@ -32,14 +32,12 @@ _RESOLVED = 1e-14
 
 def revision(system: Any) -> int:
     """How often the stored matrices and masses of a system, or of those in it, were assembled anew."""
-    count: int = getattr(system, "revision", 0)
-    return count + sum(revision(each) for each in getattr(system, "contains", ()))
+    return sum(getattr(each, "revision", 0) for each in system_and_parts(system))
 
 
 def bodies_with_history(system: Any) -> list[Any]:
     """The system and those in it that have a material with history."""
-    inside = [body for each in getattr(system, "contains", ()) for body in bodies_with_history(each)]
-    return inside if getattr(system, "history", None) is None else [system, *inside]
+    return [each for each in system_and_parts(system) if getattr(each, "history", None) is not None]
 
 
 class UnstableTimeStep(RuntimeError):

@@ -15,9 +15,9 @@ from .. import _compat, parallel
 from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..integrators.base import Integrator
-from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
 from ..systems.mass_lumping import scalar_element
+from ..systems.system import parts, split
 from .field_file import FieldFile
 from .history_field import VARIABLES, HistoryField, has_scalar
 from .observer import Observer
@@ -264,10 +264,10 @@ class _Samples:
     def __init__(self, integrator: Integrator, names: Sequence[str], by_default: bool) -> None:
         self._s, system = integrator, integrator.body
         self._contact: Contact | None = integrator.contact
-        bodies = (system.fine, system.coarse) if isinstance(system, Divided) else (system,)
+        bodies = parts(system)
         if not all(isinstance(body, Body) for body in bodies):
             raise ValueError(f"fields are those of a Solid or a Frame, not of a {type(system).__name__}")
-        self._bodies: tuple[Body, ...] = bodies  # type: ignore[assignment]
+        self._bodies: tuple[Body, ...] = bodies
         body = self._bodies[0]
         self.comm, self.mesh, self.degree = body.comm, body.mesh, body.degree
         self._first = body.active[:: body.block]
@@ -279,7 +279,7 @@ class _Samples:
         }
         self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
         self.nodes = body.size // body.block
-        self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
+        self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []
         self._variables = {
             name: HistoryField(body, variable)  # type: ignore[arg-type]
             for name, variable in VARIABLES.items()
@@ -350,15 +350,14 @@ class _Samples:
             target[:owned, :width] = values[:owned].reshape(owned, width)
             function.x.scatter_forward()
 
-    def _split(self, x: FloatArray) -> list[FloatArray]:
-        system = self._s.system
-        return list(system.split(x)) if isinstance(system, Divided) else [x]
+    def _split(self, x: FloatArray) -> tuple[FloatArray, ...]:
+        return split(self._s.system, x)
 
     def _at_nodes(self, x: FloatArray) -> FloatArray:
         """Displacements or velocities of the owned nodes, shape (owned nodes, gdim)."""
         body, gdim = self._bodies[0], self.mesh.geometry.dim
-        parts = [each[: body.owned].reshape(-1, body.block)[:, :gdim] for each in self._split(x)]
-        return parts[0] if len(parts) == 1 else np.where(self._first[:, None], parts[0], parts[1])
+        values = [each[: body.owned].reshape(-1, body.block)[:, :gdim] for each in self._split(x)]
+        return values[0] if len(values) == 1 else np.where(self._first[:, None], values[0], values[1])
 
     def _stress(self) -> FloatArray:
         values = [stress(u) for stress, u in zip(self._stresses, self._split(self._s.u))]

@@ -11,7 +11,7 @@ from .. import parallel
 from .._types import FloatArray, IntArray
 from ..contact.state import ContactState
 from ..integrators.base import UnstableTimeStep
-from ..systems.system import PointMasses
+from ..systems.system import PointMasses, parts
 
 #: Energy over the given one above which a run ends, whatever the step; with a step above the critical one.
 MOST, MOST_BEYOND = 1e3, 10.0
@@ -221,7 +221,7 @@ class Looks:
         """
         s, contact, work, largest = self._s, self._s.contact, 0.0, 0.0
         for t in map(float, times):
-            for part in _parts(s.system) if self._moves else ():
+            for part in parts(s.system) if self._moves else ():
                 v = np.abs(part.prescribed.velocity(t, s.dt))
                 work += float(part.mass[part.prescribed.dofs] @ v**2)
                 largest = max(largest, float(np.max(v, initial=0.0)))
@@ -281,16 +281,10 @@ def _obstacle_speed(state: ContactState, t: float) -> float:
     return float(np.max(np.abs(state.surface_velocity(t)), initial=0.0))
 
 
-def _parts(system: Any) -> tuple[Any, ...]:
-    """The bodies of a divided system, or the system itself."""
-    return (system.fine, system.coarse) if hasattr(system, "fine") else (system,)
-
-
 def _moved_dofs(system: Any) -> IntArray:
     """Owned dofs with prescribed motion, of both bodies of a divided one."""
-    if not hasattr(system, "fine"):
-        dofs: IntArray = np.asarray(system.prescribed.dofs)
-        return dofs
-    fine, coarse = (each.prescribed.dofs for each in (system.fine, system.coarse))
-    both: IntArray = np.concatenate([system.fine_dofs(fine), system.coarse_dofs(coarse)]).astype(np.intp)
+    dofs = [each.prescribed.dofs for each in parts(system)]
+    if len(dofs) == 1:
+        return np.asarray(dofs[0])
+    both: IntArray = np.concatenate([system.fine_dofs(dofs[0]), system.coarse_dofs(dofs[1])]).astype(np.intp)
     return both

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..algebra import kernels
+from ..systems.system import system_and_parts
 
 #: Change in a step over that in the step before from which on it is looked at closely,
 _SUDDEN = 4.0
@@ -74,7 +75,7 @@ def _of_obstacles(contact: Any) -> Iterator[tuple[str, Callable[[float], FloatAr
 
 def _of_dofs(system: Any) -> Iterator[tuple[str, Callable[[float], FloatArray]]]:
     """Prescribed motions of dofs, each signal once."""
-    for each in (system, *getattr(system, "contains", ())):
+    for each in system_and_parts(system):
         for signal in getattr(getattr(each, "prescribed", None), "signals", ()):
             yield "a prescribed motion", functools.partial(_value, signal)
 

@@ -20,6 +20,7 @@ from ..integrators.step_buffer import CompiledLoop, Steps
 from ..output.observer import ObserverLike, is_called_after_steps, overrides
 from ..output.result import Result
 from ..systems.body import Body
+from ..systems.system import parts, system_and_parts
 from .checkpoint import Checkpoint, Stored
 from .energy_guard import compiled_look
 from .motion_jumps import MotionJumps
@@ -187,7 +188,7 @@ class ChunkedRun:
         """The history, after the steps. Collective."""
         s = self.integrator
         self._overlap.look()
-        sides = [s.system, *getattr(s.system, "contains", ())]
+        sides = system_and_parts(s.system)
         return self.recorder.result(
             self.seconds(),
             self._overlap.warnings(),
@@ -279,7 +280,7 @@ def _rotation(integrator: Integrator) -> float:
 
 def _added_share(system: Any) -> float:
     """Mass added by mass scaling over the mass of the system, of both bodies of HATI."""
-    bodies = [system.fine, system.coarse] if hasattr(system, "fine") else [system]
+    bodies = parts(system)
     added = sum(getattr(each, "added_mass", 0.0) for each in bodies)
     return added / sum(each.total_mass for each in bodies) if added else 0.0
 

@@ -16,6 +16,7 @@ from ..contact.contact_set import ContactSet
 from ..integrators.base import Integrator, bodies_with_history
 from ..integrators.constants import constants, is_constant
 from ..materials import HistoryLaw
+from ..systems.system import parts, split, system_and_parts
 
 #: Relative tolerance of masses and prescribed motions.
 _SAME = 1e-9
@@ -39,13 +40,8 @@ def description(s: Integrator) -> dict[str, Any]:
     # Forces do not show how a material will yield: their state is held.
     laws = [m.law for body in bodies_with_history(s.system) for m in body.materials]
     material = [_material(law) for law in laws if isinstance(law, HistoryLaw)]
-    found["locking"] = [body.locking for body in _bodies(s.system) if getattr(body, "locking", None)]
+    found["locking"] = [body.locking for body in system_and_parts(s.system) if getattr(body, "locking", None)]
     return found | ({"material": material} if material else {})
-
-
-def _bodies(system: Any) -> list[Any]:
-    """The system and those in it."""
-    return [system, *(body for each in getattr(system, "contains", ()) for body in _bodies(each))]
 
 
 def _material(law: HistoryLaw) -> str:
@@ -117,10 +113,7 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, AnyArray]]:
         For each name the layout of the first axis, see :func:`.places_of`, and the values.
     """
     system: Any = s.system
-    sides = [(system, s.u.copy(), s.v_mean.copy())]
-    if hasattr(system, "fine"):
-        halves = zip(system.split(s.u), system.split(s.v_mean))
-        sides = [(side, *each) for side, each in zip((system.fine, system.coarse), halves)]
+    sides = list(zip(parts(system), split(system, s.u.copy()), split(system, s.v_mean.copy())))
     columns = [_of_side(s, *each) for each in sides]
     needed = {
         "mass": True,

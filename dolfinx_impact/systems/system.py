@@ -105,6 +105,21 @@ class System(Protocol):
         """Global number of each local dof, shape (size,)."""
 
 
+def system_and_parts(system: Any) -> list[Any]:
+    """A system and all those that it consists of: ``contains`` of one that is made of others."""
+    return [system, *(each for part in getattr(system, "contains", ()) for each in system_and_parts(part))]
+
+
+def parts(system: Any) -> tuple[Any, ...]:
+    """The bodies of a divided system, between which its ``split`` divides arrays; another system itself."""
+    return tuple(system.contains) if hasattr(system, "split") else (system,)
+
+
+def split(system: Any, x: FloatArray) -> tuple[FloatArray, ...]:
+    """Arrays over the dofs of the :func:`parts`, from one over those of the system."""
+    return tuple(system.split(x)) if hasattr(system, "split") else (x,)
+
+
 class PointMasses:
     """A small mechanical system defined by its masses and forces, replicated on every rank.
 
