@@ -117,12 +117,13 @@ class GeneralizedAlpha(OneStepMethod):
     def advance(self) -> None:
         """One step; a' follows from the velocities."""
         h, gamma, beta, n = self.dt, self.gamma, self.beta, self.system.owned
+        # u' of v' = v + c w, with a' from the formula of v'.
         np.add(self.u, h * self.v - h**2 * (beta / gamma - 0.5) * self.a, out=self.predicted)
         self.system.mass_product(self.a, self.mass, self.remembered)
         self.remembered[:n] *= self.memory
         self.r[:], self.r_t[:], self.w[:], self.direct_velocity = 0.0, 0.0, 0.0, 0.0
-        super().advance()
-        self.a *= (gamma - 1) / gamma
+        super().advance()  # M (v' - c w - v) = J + (1 - c) L^T r
+        self.a *= (gamma - 1) / gamma  # a' of v' = v + h (1-gamma) a + h gamma a' + w
         self.a += (self.v - self.v_before - self.w) / (h * gamma)
 
     @property

@@ -115,18 +115,18 @@ class Newmark(Integrator):
         self.u_before[:], self.v_before[:] = self.u, self.v
         self.u += h * self.v
         if self.contact is not None and self.projected:
-            self._project()  # (61)-(62)
-        self.u += h**2 * (0.5 - beta) * self.a
+            self._project()  # 4.6, (61)-(62)
+        self.u += h**2 * (0.5 - beta) * self.a  # 2.1, the predictors
         self.v += h * (1 - gamma) * self.a
         self.system.force(self.t, (1 + alpha) * self.u - alpha * self.u_before, self.v, self._f)
-        self._solver.solve(self._f, self.a)
+        self._solver.solve(self._f, self.a)  # M a' = F((1+alpha) u' - alpha u), without contact
         self.u += beta * h**2 * self.a
         if self.contact is not None:
-            self.set_impulses(self.enforcement.impulses(self, self._response))
-            self._react()
+            self.set_impulses(self.enforcement.impulses(self, self._response))  # 0 <= g(u')  _|_  r >= 0
+            self._react()  # 4.1 or 4.5
         self.v += gamma * h * self.a
         if self.reset and self.contact is not None:
-            self._reset_normal_motion()
+            self._reset_normal_motion()  # 4.3
 
     def end_position(self) -> FloatArray:
         """``u_{n+1}`` without contact [m]."""
@@ -141,11 +141,11 @@ class Newmark(Integrator):
         h = self.dt
         moved, pushed = np.zeros_like(self.a), np.zeros_like(self.a)
         self._response.apply(self.impulses, moved)
-        if not self.dissipative:
+        if not self.dissipative:  # 4.1
             self.a += moved / h
             self.u += self.beta * h * moved
             return
-        self._free.apply(self.impulses, pushed)
+        self._free.apply(self.impulses, pushed)  # 4.5, M a_con = L^T lambda'
         self.u += h / 2 * moved
         self.a += (moved - pushed) / (2 * self.beta * h)
         self.v += pushed

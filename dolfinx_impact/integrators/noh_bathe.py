@@ -200,17 +200,17 @@ class NohBathe(Integrator):
         h, end = self.dt, self.t
         first.dt, first.t, second.dt, second.t = PART * h, end - (1 - PART) * h, (1 - PART) * h, end
         first.v_before[:] = self.v
-        self._move(first, self.u, self.f_position)
+        self._move(first, self.u, self.f_position)  # u_1, a_1
         half = 0.5 * first.dt
-        self._finish(first, (half, self.f), (half, first.f))
+        self._finish(first, (half, self.f), (half, first.f))  # v_1 with r_1
         if self.contact is not None:
             self.contact.accept(self.contact_state)
         self.accept_material()
         second.v_before[:] = first.v
         self._hold(first, first.t, first.f, self.f_position)
-        self._move(second, first.u, self.f_position)
+        self._move(second, first.u, self.f_position)  # u', a'
         weights = (second.dt * q for q in (Q0, 0.5 + Q1, Q2))
-        self._finish(second, *zip(weights, (self.f, first.f, second.f)))
+        self._finish(second, *zip(weights, (self.f, first.f, second.f)))  # v' with r_2
         self.u[:], self.v[:], self.f[:], self.v_force[:] = second.u, second.v, second.f, second.v_force
         np.add(first.r, second.r, out=self.r)
         np.add(first.r_t, second.r_t, out=self.r_t)

@@ -58,6 +58,7 @@ def theta_solver(system: System, factor: float, mass: str) -> Any:
 class FactorisedThetaStep:
     """With ``dv = v_{n+1} - v_n``: ``(M + h^2 theta^2 K) dv = h F(u_n + theta h v_n) + L^T r``.
 
+    Di Stasio et al. (2019), (33), with contact by (8).
     That is the theta method; the other formulas of :class:`.OneStepMethod` have their own factor of K,
     position and smooth impulse. The matrix is factorised once. With friction normal and tangential impulses
     are found together, the tangential law on v_{n+1}.
@@ -84,12 +85,12 @@ class FactorisedThetaStep:
         s.mean_position(self._u)
         s.system.force(s.t, self._u, s.v_before, self._f)
         s.smooth_impulse(self._f)
-        self._solver.solve(self._f, self._dv)
+        self._solver.solve(self._f, self._dv)  # (33) without contact
         s.v += self._dv
         if s.contact is not None:
-            impulses = s.enforcement.impulses(s, self._response)
+            impulses = s.enforcement.impulses(s, self._response)  # (8)
             s.set_impulses(impulses)
-            self._response.apply(impulses, s.v)
+            self._response.apply(impulses, s.v)  # (33)
             s.take_impulses()
 
     def update(self) -> None:

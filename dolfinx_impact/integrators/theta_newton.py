@@ -158,14 +158,14 @@ class NewtonThetaStep:
         """Velocity and impulses of the step linearised at the present velocity."""
         s, n, weight = self._scheme, self._scheme.system.owned, self._scheme.acting_time * self._scheme.theta
         try:
-            self._solver.update(*self.force_point(), weight, weight * s.position_sensitivity)
+            self._solver.update(*self.force_point(), weight, weight * s.position_sensitivity)  # (33) or (38)
             self._add_direct(-s.direct)
             self._solver.solve(self._rest, self._x)
             s.v[:n] -= self._x[:n]
             s.v -= s.direct_velocity
             if self._response is not None:
                 self._response.forget()
-                impulses = s.enforcement.impulses(s, self._response)
+                impulses = s.enforcement.impulses(s, self._response)  # (8)
                 s.set_impulses(impulses)
                 self._response.apply(impulses, s.v)
                 s.take_impulses()
