@@ -436,7 +436,7 @@ def test_every_class_of_the_package_says_whether_it_joins():
         if ".benchmark" not in module.name:
             importlib.import_module(module.name)
     inside = re.compile(r"dolfinx_impact\.(?!benchmark)").match
-    ours = {each for each in derived(object) if inside(each.__module__)}
+    ours = {each for each in derived(object) if inside(str(each.__module__))}
     found = [(each, name) for each in ours for name in ("compiled", "compiled_loop") if hasattr(each, name)]
     assert len(found) > 40
     assert not [f"{each.__name__}.{name}" for each, name in found if name not in vars(each)]
