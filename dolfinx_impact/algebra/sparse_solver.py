@@ -156,11 +156,7 @@ class SymmetricSolver:
         self._loops.solve_symmetric(*self.factors, b, out)
 
     def compiled(self) -> tuple[AnyArray, ...]:
-        """The :attr:`factors`, for compiled loops.
-
-        Raises:
-            NotCompiled: A class with another way to solve.
-        """
+        """The :attr:`factors`, for compiled loops."""
         return self.factors
 
     def solve_block(self, columns: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ from .surfaces.halo import Halo
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
-#: Members of pairs with friction that compiled loops replace.
 
 
 class _PairNodes(ContactNodes):

@@ -10,6 +10,7 @@ from mpi4py import MPI
 
 from .. import arguments
 from .._types import AnyArray, FloatArray
+from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
@@ -18,6 +19,7 @@ from ..systems.system import System
 from .base import UnstableTimeStep
 from .central_differences import CentralDifferences
 from .compiled.static import StaticLoop
+from .contact_laws import CompiledLaw
 from .energy import CentralDifferenceBalance, EnergyBalance, Sums
 from .modified_mass import SingularMass
 from .options import LUMPED, fixed_restitution
@@ -37,6 +39,10 @@ class StaticLevel:
 
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
+
+    def compiled(self) -> CompiledLaw:
+        """The law for compiled loops, which find the forces with those of the step."""
+        return CompiledLaw(kernels.ask(self.contact, "has no compiled form"), at_position=True)
 
     def impulses(self, s: Any, response: Any, *, first: bool = False) -> Impulses:
         """``h lam`` with the forces lam of the contact at ``t``; see :class:`~.contact_laws.Enforcement`."""

@@ -121,7 +121,10 @@ class CompiledLoop(Protocol):
     """Compiled loop over the steps of an integrator, with the same results as its ``step``."""
 
     def fill(self, part: Steps, steps: int) -> None:
-        """Advance by ``steps`` steps and store the state after each in ``part``, from its first row on."""
+        """Advance by ``steps`` steps and store the state after each in ``part``, from its first row on.
+
+        Where a step fails, ``part`` has those before it, if any, and the next call raises the error.
+        """
 
 
 def compiled_loop(scheme: Any, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:

@@ -46,9 +46,8 @@ def theta_solver(system: System, factor: float, mass: str) -> Any:
     Raises:
         ValueError: An unknown mass.
     """
-    # The class vouches by its compiled form for these factors too; see :func:`.kernels.declared`.
-    vouches = "compiled" in vars(type(system)) and hasattr(type(system), "loop_solver")
-    if vouches and system.size <= OWN_SOLVES:
+    # A class that only inherits these factors may have other matrices; see :func:`.kernels.declared`.
+    if "loop_solver" in vars(type(system)) and system.size <= OWN_SOLVES:
         found = system.loop_solver(factor, 1.0, "impact_theta_", mass)  # type: ignore[attr-defined]
         if found is not None:
             return found
@@ -112,6 +111,9 @@ class FactorisedThetaStep:
         """
         s = self._scheme
         forces = compiled_forces(s.system)
+        if forces.functions or forces.signals or forces.rate:
+            raise kernels.NotCompiled("the system has forces beside a stored stiffness and constant loads")
+        kernels.declared(s.system, "loop_solver")
         factors = kernels.ask(self._solver, "is no solver of compiled loops")
         mass = _mass_rows(s.system, s.mass)
         if s.contact is None:

@@ -249,8 +249,7 @@ class Body(Nodes):
         """Stored stiffness and loads for compiled loops.
 
         Raises:
-            NotCompiled: Several ranks, nonlinear forces, stiffness-proportional damping and bulk viscosity; a
-                class that overrides the forces without a ``compiled`` of its own.
+            NotCompiled: Several ranks, nonlinear forces, stiffness-proportional damping and bulk viscosity.
         """
         if self.comm.size > 1:
             raise kernels.NotCompiled("several ranks share the body")

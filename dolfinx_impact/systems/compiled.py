@@ -51,6 +51,16 @@ class Compiled:
     amplitudes: Callable[[AnyArray], FloatArray] | None = None
     rate: float = 0.0
 
+    @property
+    def functions(self) -> bool:
+        """Whether there are forces that a function computes."""
+        return any((self.external, self.internal, self.damping))
+
+    @property
+    def signals(self) -> bool:
+        """Whether there are loads that change in time."""
+        return self.patterns is not None and len(self.patterns) > 0
+
 
 def compiled_forces(system: System) -> Compiled:
     """The forces of a system for a loop on one rank.

@@ -42,6 +42,8 @@ class Continuum(Body):
         velocity: The function that represents v in the forms.
     """
 
+    loop_solver = Body.loop_solver
+
     def __init__(
         self, mesh: Any, *, hypothesis: str | None = None, cross_section: float = 1.0, **options: Any
     ) -> None:

@@ -17,6 +17,7 @@ from .._types import FloatArray
 from ..algebra import kernels
 from . import forms as checks
 from . import mass_lumping
+from .body import Body
 from .boundary_values import BoundaryValues, checked_conditions, held_dofs
 from .compiled import Compiled
 from .continuum import Continuum
@@ -75,6 +76,8 @@ class FormSystem(Continuum):
         ValueError: Another space; forms that do not fit together or are of other spaces; no mass, or one that
             is not positive (with what to give); conditions of another space.
     """
+
+    loop_solver = Body.loop_solver
 
     one_pattern = False
 

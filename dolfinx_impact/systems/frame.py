@@ -79,7 +79,7 @@ class Frame(Body):
             a section; a beam parallel to ``up``; unknown names; constants out of range.
     """
 
-    compiled = Body.compiled
+    compiled, loop_solver = Body.compiled, Body.loop_solver
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ class RigidBody(PointMasses):
         ValueError: Masses that are not positive, corners that are not points of the plane.
     """
 
-    compiled = PointMasses.compiled
+    compiled, loop_solver = PointMasses.compiled, PointMasses.loop_solver
     gdim, block = 2, 3
 
     def __init__(

@@ -20,6 +20,7 @@ from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
 from . import mass_lumping
+from .body import Body
 from .continuum import Continuum
 from .element_forms import compile_form
 from .elements.compiler import NoCompiler
@@ -125,7 +126,7 @@ class Solid(Continuum):
             double the mass.
     """
 
-    compiled = Continuum.compiled
+    compiled, loop_solver = Continuum.compiled, Body.loop_solver
 
     def __init__(
         self,

@@ -217,11 +217,10 @@ class PointMasses:
                 out -= self._part
 
     def compiled(self) -> Compiled:
-        """The forces for compiled loops.
+        """The forces for compiled loops; for implicit schemes see :meth:`loop_solver` too.
 
         Raises:
-            NotCompiled: A callable that numba has not compiled; a class that overrides the forces without a
-                ``compiled`` of its own.
+            NotCompiled: A callable that numba has not compiled.
         """
         parts = (self._force, self._internal, self._damping, self._energy)
         if any(part is not None and not kernels.is_compiled(part) for part in parts):

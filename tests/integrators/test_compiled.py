@@ -283,6 +283,16 @@ def test_the_body_of_a_class_decides():
             kernels.declared(made)
 
 
+def test_a_class_below_one_that_has_none_is_told_no_line():
+    class Own(di.CDLagrangeImplicit):
+        pass
+
+    ball = di.PointMasses(1.0, load=[-9.81])
+    scheme = Own(ball, 1e-3, contact=di.DofBound(ball, 0, lower=0.0))
+    with pytest.raises(kernels.NotCompiled, match="^Own makes its steps one by one$"):
+        compiled_loop(scheme, ball.rows(), None)
+
+
 def test_none_is_a_refusal_too():
     class Silent:
         def compiled(self):
@@ -423,6 +433,9 @@ def test_short_runs_and_schemes_without_a_loop_tell_nothing(caplog):
     assert not caplog.records
 
 
+FORMS = ("compiled", "compiled_loop", "loop_solver")
+
+
 def derived(kind):
     """All classes that derive from one."""
     for each in type.__subclasses__(kind):
@@ -437,6 +450,6 @@ def test_every_class_of_the_package_says_whether_it_joins():
             importlib.import_module(module.name)
     inside = re.compile(r"dolfinx_impact\.(?!benchmark)").match
     ours = {each for each in derived(object) if inside(str(each.__module__))}
-    found = [(each, name) for each in ours for name in ("compiled", "compiled_loop") if hasattr(each, name)]
+    found = [(each, name) for each in ours for name in FORMS if hasattr(each, name)]
     assert len(found) > 40
     assert not [f"{each.__name__}.{name}" for each, name in found if name not in vars(each)]

@@ -1,5 +1,7 @@
 """Compiled loops of generalized-alpha and of massless contact nodes give what step by step gives."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
@@ -15,7 +17,7 @@ from dolfinx_impact.integrators.energy import TERMS, residual
 from dolfinx_impact.integrators.static_layer import StaticLayer
 from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
 
-pytest.importorskip("numba")
+numba = pytest.importorskip("numba")
 
 HISTORIES = ("t", "t_v", "u", "v", "v_t", "gap", "r")
 
@@ -236,3 +238,98 @@ def test_it_says_why_there_is_no_loop(what):
     make, reason = REFUSED[what]
     with pytest.raises(ValueError, match=f"no compiled loop for this run: {reason}"):
         simulated(make(), True, 10)
+
+
+# -- what the forms of a system vouch for
+
+K = 20.0 * np.array([[2.0, -1.0], [-1.0, 2.0]])
+
+
+class Stiffer(di.PointMasses):
+    """Twice the stiffness, in forces and solvers of its own, and in their compiled form."""
+
+    def force(self, t, u, v, out):
+        super().force(t, u, v, out)
+        out -= self.stiffness @ u
+
+    def stored_energy(self, u):
+        return 2 * super().stored_energy(u)
+
+    def implicit_solver(self, factor, mass, massless=None):
+        return super().implicit_solver(2 * factor, mass, massless)
+
+    def compiled(self):
+        return di.PointMasses(self.mass, stiffness=2 * self.stiffness).compiled()
+
+
+class Pushed(di.PointMasses):
+    """A load of its own beside the stiffness, in Python and compiled."""
+
+    loop_solver = di.PointMasses.loop_solver
+
+    def external(self, t, u, v, out):
+        super().external(t, u, v, out)
+        out[0] -= 5.0
+
+    def compiled(self):
+        return dataclasses.replace(di.PointMasses.compiled(self), external=_push)
+
+
+@numba.njit
+def _push(t, u, v, out):
+    out[0] = -5.0
+
+
+def springs(kind, system, h=0.05, K=K):
+    made = system([1.0, 2.0], stiffness=K)
+    s = kind(made, h, contact=di.DofBound(made, 1, lower=-0.1))
+    s.start([0.1, 0.2], 0.0)
+    return s
+
+
+@pytest.mark.parametrize("kind", [di.MoreauJean, di.GeneralizedAlpha])
+def test_a_system_with_a_solver_of_its_own_keeps_it(kind):
+    """It would be another matrix that the loop has factors of."""
+    expected = simulated(springs(kind, di.PointMasses, K=2 * K), False, 50)
+    found = simulated(springs(kind, Stiffer), False, 50)
+    np.testing.assert_allclose(found["u"], expected["u"], rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match="write in the class loop_solver = PointMasses.loop_solver"):
+        simulated(springs(kind, Stiffer), True, 50)
+
+
+@pytest.mark.parametrize("kind", [di.MoreauJean, di.GeneralizedAlpha])
+def test_implicit_loops_refuse_forces_beside_a_stored_stiffness(kind):
+    with pytest.raises(ValueError, match="forces beside a stored stiffness and constant loads"):
+        simulated(springs(kind, Pushed, 0.01), True, 50)
+
+
+@pytest.mark.parametrize("part", [1.02, 1.5, 3.0])
+def test_an_explosion_is_told_as_step_by_step(part):
+    told = []
+    for compiled in (False, True):
+        s = over_floor(di.CDLagrangeSingular, bar(comm=MPI.COMM_SELF), part, allow_unstable=True)
+        with pytest.raises(di.UnstableTimeStep) as caught:
+            simulated(s, compiled, 4000)
+        told.append(str(caught.value).partition(":")[0])
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("part, method", [("enforcement", "impulses"), ("layer", "settle")])
+def test_parts_with_a_method_of_their_own_have_no_loop(part, method):
+    s = chain()
+    changed = s.enforcement if part == "enforcement" else s.system.layer
+    setattr(changed, method, getattr(changed, method).__get__(changed))
+    with pytest.raises(ValueError, match=rf"has a {method}\(\) of its own"):
+        simulated(s, True, 10)
+
+
+def test_the_velocity_of_direct_impulses_is_that_of_the_last_step():
+    ends = []
+    for compiled in (False, True):
+        s = over_floor(di.GeneralizedAlpha, plate(comm=MPI.COMM_SELF), 2.0, e=0.3)
+        simulated(s, compiled, 40)
+        ends.append((s.end_position().copy(), s.u.copy()))
+    assert np.abs(s.w).max() > 0
+    for end, u in ends:
+        np.testing.assert_allclose(end, u, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(*[end for end, _ in ends], rtol=0, atol=1e-12)

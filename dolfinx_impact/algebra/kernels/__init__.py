@@ -91,7 +91,7 @@ def declared(thing: Any, form: str = "compiled") -> Callable[..., Any] | None:
         form: Name of the method.
 
     Returns:
-        The method, or None where no class of the object has it.
+        The method; None where no class of the object has it, or one has None in its place.
 
     Raises:
         NotDeclared: A class that only inherits the method.
@@ -106,6 +106,8 @@ def declared(thing: Any, form: str = "compiled") -> Callable[..., Any] | None:
         return method
     for base in kind.__mro__:
         if form in vars(base):
+            if vars(base)[form] is None:
+                return None
             raise NotDeclared(
                 f"{kind.__name__} derives from {base.__name__} and may compute something else: if it does "
                 f"not, write in the class {form} = {base.__name__}.{form}"

@@ -1,4 +1,4 @@
-"""Parts of a step that the compiled loops of central differences and of HATI share.
+"""Parts of a step that compiled loops share.
 
 Tuples of arrays are named as in the loops: ``s`` is a state with ``u, v, v_before, f``, ``m`` a model with
 ``mass, inverse_mass, kick, load, damped, has_loads``, ``c`` a contact with ``dofs, weights, offset, diagonal,

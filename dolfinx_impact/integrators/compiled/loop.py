@@ -51,6 +51,7 @@ class Loop(ABC):
             kernels.ask(balance, "follows its steps one by one")
         self.integrator, self.balance, self._rows = integrator, balance, rows
         self._compiled: Callable[..., int] | None = None
+        self._error: RuntimeError | None = None
 
     @abstractmethod
     def advance(self) -> Callable[..., int]:
@@ -79,15 +80,31 @@ class Loop(ABC):
         """Set what the integrator has beside the arrays of the loop; by default nothing."""
 
     def fill(self, part: Steps, steps: int) -> None:
-        """Make ``steps`` steps and keep the state after each in ``part``, from its beginning on."""
+        """See :meth:`.CompiledLoop.fill`."""
         part.count = 0
+        if self._error is not None:
+            raise self._error
         while part.count < steps:
             self._make(part, steps - part.count)
             if part.count < steps:
-                self.integrator.step()
+                if not self._step(part.count):
+                    return
                 if self.balance is not None:
                     self.balance.step()
                 part.append()
+
+    def _step(self, made: int) -> bool:
+        """One step without the loop; whether it succeeds, else its error is kept if steps were made before."""
+        s = self.integrator
+        n = s.n
+        try:
+            s.step()
+        except RuntimeError as error:
+            if made == 0:
+                raise
+            self._error, s.n = error, n  # the steps before may tell more: of an energy that explodes
+            return False
+        return True
 
     def _make(self, part: Steps, steps: int) -> None:
         """Make up to ``steps`` steps in the loop."""

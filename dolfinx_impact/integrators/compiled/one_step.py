@@ -103,6 +103,10 @@ class AlphaLoop(ThetaLoop):
         before = (s.u_before, s.v_before)
         return AlphaState(constants, s.u, s.v, *before, s.a, s.w, s.predicted, s.remembered, self.problem)
 
+    def finish(self) -> None:
+        """The velocities of direct impulses are those of the last step."""
+        self.integrator.direct_velocity = self.integrator.direct * self.integrator.w
+
 
 def _stiffness(forces: Compiled) -> Any:
     """The stored stiffness: blocks by pairs of nodes, or rows; those of a dense one without zeros."""

@@ -10,7 +10,6 @@ import numpy as np
 from ...algebra import kernels
 from ...algebra.operators import SparseRows
 from ...systems.compiled import compiled_forces
-from ..contact_laws import CompiledLaw
 from ..energy import Sums
 from ._arrays import Energies, LoopState
 from .central import CentralLoop
@@ -30,12 +29,12 @@ class StaticLoop(CentralLoop):
     def __init__(self, integrator: Any, rows: SparseRows, balance: Any) -> None:
         system, contact = integrator.system, integrator.contact
         self.forces = forces = compiled_forces(system)
-        if not system.linear or any((forces.external, forces.internal, forces.damping)):
+        if not system.linear or forces.functions:
             raise kernels.NotCompiled("the forces at the contact nodes are not those of a stored stiffness")
-        response = system.layer.compiled()
+        response = kernels.ask(system.layer, "finds the equilibrium one by one")
         law = None
         if contact is not None:
-            law = CompiledLaw(kernels.ask(contact, "has no compiled form"), at_position=True)
+            law = kernels.ask(integrator.enforcement, "is no contact law of the compiled loop")
         super(CentralLoop, self).__init__(integrator, rows, balance)
         self.model, self.functions = model_of(integrator, forces), functions_of(forces)
         self.contact, _ = points_of(CompiledParts(forces, law, np.diag(response.H).copy()))

@@ -142,7 +142,7 @@ class HATI(Integrator):
         self.free_velocity = np.zeros(self.interface.dofs.size)
         self.following: HATIBalance | None = None
         self.compiled: bool | None = None
-        self._block: FineLoop | None = None
+        self._fine_loop: FineLoop | None = None
 
     def add_nodal_impulses(self, out: FloatArray) -> None:
         """See :meth:`.Integrator.add_nodal_impulses`: those of the fine steps."""
@@ -215,10 +215,10 @@ class HATI(Integrator):
 
     def _fine_steps(self, new: FloatArray) -> None:
         """Advance the explicit subdomain from ``t - DT`` to ``t``, in a compiled loop where possible."""
-        block = self._compiled_block()
-        if block is not None:
-            block.run(self.free_velocity, new, self.contacts, self.following)
-            self.r_t[:] = block.pairs.sums.reshape(self.r_t.shape)
+        loop = self._compiled_steps()
+        if loop is not None:
+            loop.run(self.free_velocity, new, self.contacts, self.following)
+            self.r_t[:] = loop.pairs.sums.reshape(self.r_t.shape)
             return
         self.r_t[:] = 0.0
         for j in range(1, self.ratio + 1):
@@ -230,16 +230,16 @@ class HATI(Integrator):
             if self.following is not None:
                 self.following.fine_step()
 
-    def _compiled_block(self) -> FineLoop | None:
-        known = self._block is not None and self._block.balance is self.following
+    def _compiled_steps(self) -> FineLoop | None:
+        known = self._fine_loop is not None and self._fine_loop.balance is self.following
         if not known and self.compiled is not False:
             try:
-                self._block = FineLoop(self.fine, self.following)
+                self._fine_loop = FineLoop(self.fine, self.following)
             except kernels.NotCompiled as reason:
                 if self.compiled:
                     raise ValueError(f"no compiled loop for the fine steps: {reason}") from None
                 self.compiled = False
-        return self._block if self.compiled is not False else None
+        return self._fine_loop if self.compiled is not False else None
 
     def take_contacts(self, r: FloatArray, gap: FloatArray, before: FloatArray) -> None:
         """Set the contact records of the fine steps of the last step, computed by a compiled loop."""

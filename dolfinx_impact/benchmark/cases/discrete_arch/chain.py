@@ -140,7 +140,7 @@ class Chain(PointMasses):
         ImportError: When gmsh is not installed.
     """
 
-    compiled = PointMasses.compiled
+    compiled, loop_solver = PointMasses.compiled, PointMasses.loop_solver
 
     def __init__(self, p: Values, bars: int = 11) -> None:
         _check(p)
