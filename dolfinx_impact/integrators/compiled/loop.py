@@ -94,7 +94,7 @@ class Loop(ABC):
                 part.append()
 
     def _step(self, made: int) -> bool:
-        """One step without the loop; whether it succeeds, else its error is kept if steps were made before."""
+        """One step without the loop; whether it succeeds. If not, the error is kept where others came before."""
         s = self.integrator
         n = s.n
         try:
