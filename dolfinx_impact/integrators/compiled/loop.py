@@ -94,7 +94,7 @@ class Loop(ABC):
                 part.append()
 
     def _step(self, made: int) -> bool:
-        """One step without the loop; whether it succeeds. If not, the error is kept where others came before."""
+        """One step without the loop; whether it succeeds. An error behind steps made is kept for later."""
         s = self.integrator
         n = s.n
         try:
