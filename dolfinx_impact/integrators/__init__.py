@@ -4,17 +4,17 @@ from .acary_bonnefon import AcaryBonnefon
 from .base import Integrator, UnstableTimeStep
 from .catalogue import SCHEMES
 from .catalogue_entry import Scheme
-from .central_differences import CentralDifferences
-from .contact_laws import PositionLevel, VelocityLevel
-from .generalized_alpha import GeneralizedAlpha
+from .central.central_differences import CentralDifferences
+from .central.implicit_velocity import CDLagrangeImplicit
+from .central.noh_bathe import NohBathe
 from .hati import HATI
-from .implicit_velocity import CDLagrangeImplicit
-from .newmark import Newmark
-from .noh_bathe import NohBathe
+from .impulses.contact_laws import PositionLevel, VelocityLevel
+from .one_step.generalized_alpha import GeneralizedAlpha
+from .one_step.newmark import Newmark
+from .one_step.theta_method import ThetaMethod
 from .options import Option
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
-from .static_contact import CDLagrangeSingular
-from .theta_method import ThetaMethod
+from .static.static_contact import CDLagrangeSingular
 from .user_schemes import find_scheme
 
 __all__ = [

@@ -15,7 +15,7 @@ from ..contact.state import Impulses
 from ..systems.system import System
 from .base import Integrator
 from .energy import EnergyBalance
-from .one_step_energy import TrapezoidalBalance
+from .one_step.one_step_energy import TrapezoidalBalance
 from .options import CONSISTENT, FORECAST, TOUCHING
 from .requirements import refuse_unsteady
 

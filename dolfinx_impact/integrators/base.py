@@ -17,10 +17,10 @@ from ..contact.contact_set import Contacts, as_contact
 from ..contact.state import Impulses
 from ..systems.system import System, system_and_parts
 from .constants import scheme_constants
-from .contact_impulses import MovedImpulses
 from .energy import EnergyBalance
+from .impulses.contact_impulses import MovedImpulses
 from .initial_values import Initial, initial_field
-from .one_step_energy import TrapezoidalBalance
+from .one_step.one_step_energy import TrapezoidalBalance
 from .options import Option
 from .requirements import refuse_friction_without_tangents
 

@@ -8,12 +8,12 @@ from . import doyen2011, doyen2011_central
 from .acary_bonnefon import AcaryBonnefon
 from .base import Integrator
 from .catalogue_entry import Catalogue, Scheme
-from .generalized_alpha import GeneralizedAlpha
+from .central.implicit_velocity import CDLagrangeImplicit
+from .central.noh_bathe import NohBathe
 from .hati import HATI
-from .implicit_velocity import CDLagrangeImplicit
-from .noh_bathe import NohBathe
+from .one_step.generalized_alpha import GeneralizedAlpha
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
-from .static_contact import CDLagrangeSingular
+from .static.static_contact import CDLagrangeSingular
 
 #: The classes by name; adding a scheme is one line.
 CLASSES: Mapping[str, type[Integrator]] = {

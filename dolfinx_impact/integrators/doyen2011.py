@@ -11,12 +11,12 @@ from typing import Any
 
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
-from .contact_laws import Enforcement, PositionLevel, VelocityLevel
-from .modified_mass import ModifiedMass
-from .newmark import Newmark
+from .impulses.contact_laws import Enforcement, PositionLevel, VelocityLevel
+from .impulses.penalty import EnergyConservingPenalty, ImplicitPenalty
+from .one_step.newmark import Newmark
+from .one_step.theta_method import ThetaMethod
 from .options import BOTH, LUMPED, Option, fixed_restitution
-from .penalty import EnergyConservingPenalty, ImplicitPenalty
-from .theta_method import ThetaMethod
+from .static.modified_mass import ModifiedMass
 
 PAPER = "Doyen, Ern, Piperno, SIAM J. Sci. Comput. 33 (2011)"
 #: Change of energy in a step by impulses r; dg is the change of the gap over h.

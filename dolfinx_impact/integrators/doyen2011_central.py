@@ -14,13 +14,13 @@ from .. import parallel
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
-from .central_differences import CentralDifferences
-from .contact_laws import Enforcement, PositionLevel, VelocityLevel
+from .central.central_differences import CentralDifferences
 from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, refuse_contact
-from .modified_mass import ModifiedMass
+from .impulses.contact_laws import Enforcement, PositionLevel, VelocityLevel
+from .impulses.penalty import ExplicitPenalty
 from .options import LUMPED, fixed_restitution
-from .penalty import ExplicitPenalty
-from .static_contact import StaticContact
+from .static.modified_mass import ModifiedMass
+from .static.static_contact import StaticContact
 
 
 class Central(CentralDifferences):

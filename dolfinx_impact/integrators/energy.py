@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import AnyArray, FloatArray
-from . import central_formulas as formulas
+from .central import central_formulas as formulas
 from .compiled.formulas import for_arrays
 
 #: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.

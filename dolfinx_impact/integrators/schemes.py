@@ -6,13 +6,13 @@ from .. import arguments
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .acary_bonnefon import AcaryBonnefon
-from .central_differences import CentralDifferences
-from .contact_laws import PositionLevel, VelocityLevel
-from .implicit_velocity import CDLagrangeImplicit
-from .newmark import Newmark
+from .central.central_differences import CentralDifferences
+from .central.implicit_velocity import CDLagrangeImplicit
+from .impulses.contact_laws import PositionLevel, VelocityLevel
+from .one_step.newmark import Newmark
+from .one_step.theta_method import ThetaMethod
 from .options import CONSISTENT, LUMPED, THETA, TOUCHING
 from .requirements import without_friction
-from .theta_method import ThetaMethod
 
 __all__ = [
     "AcaryBonnefon",

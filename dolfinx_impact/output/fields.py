@@ -16,7 +16,7 @@ from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..integrators.base import Integrator
 from ..systems.body import Body
-from ..systems.mass_lumping import scalar_element
+from ..systems.masses.mass_lumping import scalar_element
 from ..systems.system import parts, split
 from .field_file import FieldFile
 from .history_field import VARIABLES, HistoryField, has_scalar

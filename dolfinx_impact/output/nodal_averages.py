@@ -12,8 +12,8 @@ from dolfinx import fem, la
 from .._types import FloatArray, IntArray
 from ..materials import kinematics
 from ..systems.continuum import Continuum
-from ..systems.element_forms import number_labels
 from ..systems.elements.history import QuadraturePoints
+from ..systems.forces.element_forms import number_labels
 
 
 class NodalAverages:

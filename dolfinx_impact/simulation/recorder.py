@@ -14,7 +14,7 @@ from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..integrators import energy
 from ..integrators.energy import EnergyBalance
-from ..integrators.penalty import Penalty
+from ..integrators.impulses.penalty import Penalty
 from ..integrators.step_buffer import Steps
 from ..output.contact_points import ContactPoints
 from ..output.observer import Observer

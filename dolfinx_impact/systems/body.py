@@ -14,17 +14,17 @@ from .. import arguments, descriptions
 from .._types import BoolArray, FloatArray, Int32Array, IntArray
 from ..algebra import kernels
 from ..algebra.sparse_solver import FactorisedSolver, SymmetricSolver
-from . import mass_handover, mass_lumping
 from .compiled import Compiled
 from .critical_step import critical_step
-from .element_forms import compile_form
-from .internal_forces import AssembledForms, InternalForces, StoredForces
+from .forces.element_forms import compile_form
+from .forces.internal_forces import AssembledForms, InternalForces, StoredForces
+from .forces.rest_state import RestState
+from .forces.stiffness import StoredStiffness
+from .forces.tangent import TangentSolver
 from .loads import Loads, Motion, Signal, checked_signal, vector
+from .masses import mass_handover, mass_lumping
 from .matrices import Matrices
 from .nodes import Nodes
-from .rest_state import RestState
-from .stiffness import StoredStiffness
-from .tangent import TangentSolver
 
 
 class Body(Nodes):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._types import AnyArray, FloatArray, IntArray
 from ..algebra import kernels
 from ..algebra.pair_blocks import PairBlocks
-
-if TYPE_CHECKING:
-    from .system import System
 
 #: ``force(t, u, v, out)`` writes forces into ``out``, shape (size,) [N].
 Force = Callable[[float, FloatArray, FloatArray, FloatArray], None]
@@ -62,7 +59,7 @@ class Compiled:
         return self.patterns is not None and len(self.patterns) > 0
 
 
-def compiled_forces(system: System) -> Compiled:
+def compiled_forces(system: Any) -> Compiled:
     """The forces of a system for a loop on one rank.
 
     Raises:

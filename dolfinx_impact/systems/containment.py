@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from .. import parallel
 from .._types import BoolArray, FloatArray, Int64Array, IntArray
 from .continuum import Continuum
-from .mass_lumping import scalar_element
+from .masses.mass_lumping import scalar_element
 
 #: Newton iterations for the reference coordinates of a point; affine cells need one.
 _MOST = 12

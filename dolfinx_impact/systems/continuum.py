@@ -17,10 +17,10 @@ from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_curved
 from .body import Body
 from .compiled import Compiled
-from .deformation import Deformation
-from .element_forms import ElementForm
-from .internal_forces import AssembledForms
-from .mass_lumping import scalar_element
+from .forces.deformation import Deformation
+from .forces.element_forms import ElementForm
+from .forces.internal_forces import AssembledForms
+from .masses.mass_lumping import scalar_element
 
 
 class Continuum(Body):

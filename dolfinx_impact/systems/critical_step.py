@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .stiffness import NotFound, Spectrum, spectrum
+from .forces.stiffness import NotFound, Spectrum, spectrum
 
 #: Parts of the largest eigenvalue: negative ones from this on are a mistake, unsymmetric parts too.
 _NEGATIVE, _UNSYMMETRIC = 1e-2, 1e-8

@@ -15,17 +15,17 @@ from ufl.core.expr import Expr
 from .. import parallel
 from .._types import FloatArray
 from ..algebra import kernels
-from . import forms as checks
-from . import mass_lumping
 from .body import Body
 from .boundary_values import BoundaryValues, checked_conditions, held_dofs
 from .compiled import Compiled
 from .continuum import Continuum
-from .element_forms import ElementForm, is_matrix
+from .forces import forms as checks
+from .forces.element_forms import ElementForm, is_matrix
+from .forces.stiffness import StoredStiffness
+from .forces.stored_coefficients import StoredCoefficients
 from .loads import Motion
+from .masses import mass_lumping
 from .matrices import Matrices
-from .stiffness import StoredStiffness
-from .stored_coefficients import StoredCoefficients
 
 
 class FormSystem(Continuum):

@@ -14,7 +14,7 @@ from scipy import sparse
 from .._types import FloatArray, Int32Array, IntArray
 from ..algebra import kernels
 from ..algebra.sparse_solver import SMALL, FactorisedSolver, SymmetricSolver
-from .element_forms import is_matrix
+from .forces.element_forms import is_matrix
 
 
 class Matrices:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _compat, parallel
 from .._types import FloatArray, Int64Array, IntArray
-from .mass_lumping import scalar_element
+from .masses.mass_lumping import scalar_element
 
 if TYPE_CHECKING:
     from .continuum import Continuum

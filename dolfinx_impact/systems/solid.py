@@ -18,22 +18,22 @@ from ..materials import AnyLaw, HistoryLaw, Law, kinematics
 from ..mesh import NamedMesh
 from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_inverted
-from . import bulk_viscosity as viscosity
-from . import mass_lumping
 from .body import Body
 from .continuum import Continuum
-from .element_forms import compile_form
 from .elements.compiler import NoCompiler
 from .elements.element import element_of
 from .elements.element_forces import ElementForces, Part
 from .elements.expressions import NotGenerated
 from .elements.history import History
+from .forces import bulk_viscosity as viscosity
+from .forces.element_forms import compile_form
+from .forces.locking import ways
+from .forces.rest_state import internal_form, own_linear, rest_state
+from .forces.stored_coefficients import StoredCoefficients
 from .loads import Signal, checked_signal, vector
-from .locking import ways
-from .mass_scaling import added_mass
+from .masses import mass_lumping
+from .masses.mass_scaling import added_mass
 from .material_regions import Material, find_materials, wave_speed
-from .rest_state import internal_form, own_linear, rest_state
-from .stored_coefficients import StoredCoefficients
 
 #: A constant force per area (or volume), or a vector with its signal in time.
 Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]

@@ -17,10 +17,10 @@ from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
 from ..algebra.operators import SparseRows
 from ..algebra.sparse_solver import SymmetricSolver
-from . import mass_handover
 from .compiled import Compiled, Force
 from .critical_step import damped_step, largest_step, unsymmetric_step
 from .loads import Motion
+from .masses import mass_handover
 from .user_forces import drag_at_rest, try_out
 
 

@@ -34,8 +34,8 @@ OWN = """
 import os, sys, time
 import numpy as np
 from dolfinx_impact import Integrator
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
-from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.impulses.contact_laws import VelocityLevel
+from dolfinx_impact.integrators.central.central_differences import CentralDifferences
 from dolfinx_impact.benchmark.report import properties
 
 # Four of the twenty drop heights.

@@ -12,7 +12,7 @@ from support.pairs import GAP, LAW, bars, made, named
 import dolfinx_impact as di
 from dolfinx_impact import SCHEMES, NodePairs, complementarity, mesh, parallel
 from dolfinx_impact.algebra.operators import SharedSparseRows
-from dolfinx_impact.integrators.delassus_iterated import IteratedDelassus
+from dolfinx_impact.integrators.impulses.delassus_iterated import IteratedDelassus
 
 WORLD = MPI.COMM_WORLD
 RANKS = [(a, b) for a in range(WORLD.size) for b in range(WORLD.size)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dolfinx_impact.integrators import central_formulas as formulas
+from dolfinx_impact.integrators.central import central_formulas as formulas
 
 rng = np.random.default_rng(3)
 u, v_before, v, f, load = rng.normal(size=(5, 40))

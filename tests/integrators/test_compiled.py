@@ -15,7 +15,7 @@ import dolfinx_impact as di
 from dolfinx_impact import HATI, SparseRows
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.integrators import CentralDifferences, PositionLevel, VelocityLevel
-from dolfinx_impact.integrators.central_differences import CentralDifferenceBalance
+from dolfinx_impact.integrators.central.central_differences import CentralDifferenceBalance
 from dolfinx_impact.integrators.hati.balance import HATIBalance
 from dolfinx_impact.integrators.hati.implicit_side import Implicit
 from dolfinx_impact.integrators.step_buffer import compiled_loop

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
+from dolfinx_impact.integrators.one_step.one_step.theta_linear import FactorisedThetaStep
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
@@ -14,8 +15,7 @@ from support.parts import bar, plate, solid
 import dolfinx_impact as di
 from dolfinx_impact.integrators.compiled import one_step
 from dolfinx_impact.integrators.energy import TERMS, residual
-from dolfinx_impact.integrators.static_layer import StaticLayer
-from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
+from dolfinx_impact.integrators.static.static_layer import StaticLayer
 
 numba = pytest.importorskip("numba")
 

@@ -13,7 +13,7 @@ import dolfinx_impact as di
 from dolfinx_impact import SCHEMES
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.integrators.penalty import EnergyConservingPenalty
+from dolfinx_impact.integrators.impulses.penalty import EnergyConservingPenalty
 
 DEP = [name for name, scheme in SCHEMES.items() if name.startswith("dep-") and scheme.contact != "none"]
 #: They amplify the rounding of the gap.

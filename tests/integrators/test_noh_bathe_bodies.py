@@ -12,7 +12,7 @@ from support.surfaces import against_each_other, momenta, until_contact
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra.projected_iteration import solve
-from dolfinx_impact.integrators.lasting_contact import SlidingCone, hold
+from dolfinx_impact.integrators.central.lasting_contact import SlidingCone, hold
 
 
 def moved():

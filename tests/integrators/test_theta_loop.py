@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
+from dolfinx_impact.integrators.one_step.one_step.one_step_energy import ThetaBalance
+from dolfinx_impact.integrators.one_step.one_step.theta_linear import FactorisedThetaStep
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
@@ -15,13 +17,12 @@ from support.parts import bar, plate, solid
 import dolfinx_impact as di
 from dolfinx_impact import NotConverged
 from dolfinx_impact.algebra import kernels
-from dolfinx_impact.integrators import PositionLevel, ThetaMethod, theta_linear
-from dolfinx_impact.integrators.delassus import FactorisedDelassus
+from dolfinx_impact.integrators import PositionLevel, ThetaMethod
 from dolfinx_impact.integrators.energy import TERMS, residual
-from dolfinx_impact.integrators.modified_mass import ModifiedMass
-from dolfinx_impact.integrators.one_step_energy import ThetaBalance
+from dolfinx_impact.integrators.impulses.delassus import FactorisedDelassus
+from dolfinx_impact.integrators.one_step.one_step import theta_linear
+from dolfinx_impact.integrators.static.modified_mass import ModifiedMass
 from dolfinx_impact.integrators.step_buffer import compiled_loop
-from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
 
 pytest.importorskip("numba")
 

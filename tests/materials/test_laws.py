@@ -27,7 +27,7 @@ from dolfinx_impact import (
     materials,
     simulate,
 )
-from dolfinx_impact.systems.element_forms import number_labels
+from dolfinx_impact.systems.forces.element_forms import number_labels
 
 E, NU = 3.0, 0.3
 LAME, MU = E * NU / ((1 + NU) * (1 - 2 * NU)), E / (2 * (1 + NU))

@@ -125,6 +125,11 @@ def test_the_root_holds_what_belongs_to_no_folder():
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("__init__.py")), ids=name_of)
+def test_no_folder_is_too_long_to_be_read_at_a_glance(path):
+    assert len(list(path.parent.glob("*.py"))) <= 20
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("__init__.py")), ids=name_of)
 def test_every_folder_says_what_lives_there(path):
     assert len((ast.get_docstring(ast.parse(path.read_text())) or "").strip()) > 60
 

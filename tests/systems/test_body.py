@@ -26,7 +26,7 @@ from support.parts import (
 import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.systems import loads
-from dolfinx_impact.systems.stiffness import spectrum
+from dolfinx_impact.systems.forces.stiffness import spectrum
 
 MESHES = {"line": bar, "quadrilaterals": plate, "triangles": lambda: plate(dmesh.CellType.triangle)}
 

@@ -9,7 +9,7 @@ from ffcx.naming import compute_signature
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.systems.element_forms import number_labels
+from dolfinx_impact.systems.forces.element_forms import number_labels
 
 CENTRE = np.array([[1 / 3, 1 / 3]])
 

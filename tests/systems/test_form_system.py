@@ -17,7 +17,7 @@ from support.surfaces import largest
 import dolfinx_impact as di
 from dolfinx_impact import FieldWriter, checkpoint
 from dolfinx_impact.materials import kinematics
-from dolfinx_impact.systems.mass_lumping import scalar_element
+from dolfinx_impact.systems.masses.mass_lumping import scalar_element
 
 COMM = MPI.COMM_WORLD
 E, NU, RHO = 1e5, 0.3, 1000.0

@@ -9,7 +9,7 @@ from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from dolfinx_impact.systems import mass_lumping
+from dolfinx_impact.systems.masses import mass_lumping
 
 COMM = MPI.COMM_WORLD
 CELLS = {c.name: c for c in dmesh.CellType}

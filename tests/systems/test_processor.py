@@ -6,7 +6,7 @@ from dolfinx import fem, jit
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from dolfinx_impact.systems import element_forms, kernel_cache
+from dolfinx_impact.systems.forces import element_forms, kernel_cache
 
 COMM = MPI.COMM_WORLD
 FLAGS = ["-O3", "-march=native"]

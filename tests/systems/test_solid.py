@@ -12,7 +12,7 @@ import dolfinx_impact as di
 from dolfinx_impact import mesh
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.materials.kinematics import deformation_gradient
-from dolfinx_impact.systems.stiffness import StoredStiffness
+from dolfinx_impact.systems.forces.stiffness import StoredStiffness
 
 COMM = MPI.COMM_WORLD
 

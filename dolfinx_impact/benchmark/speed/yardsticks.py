@@ -14,9 +14,9 @@ from mpi4py import MPI
 from ... import Solid, parallel
 from ..._types import FloatArray
 from ...materials import kinematics
-from ...systems.element_forms import FLAGS
 from ...systems.elements.compiler import address, compiled
-from ...systems.kernel_cache import cache_flags
+from ...systems.forces.element_forms import FLAGS
+from ...systems.forces.kernel_cache import cache_flags
 from .measurement import seconds_per_call
 
 _PRODUCTS = 20

@@ -9,7 +9,7 @@ import numpy as np
 from dolfinx import fem
 
 from ..._types import FloatArray, Int32Array, IntArray
-from ...systems.mass_lumping import scalar_element
+from ...systems.masses.mass_lumping import scalar_element
 
 _SIMPLICES = ("interval", "triangle", "tetrahedron")
 

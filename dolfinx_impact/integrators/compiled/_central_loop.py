@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._types import FloatArray
 from ...algebra.kernels._numba import add_signals, rows_force
-from ..central_formulas import constrained_position, constrained_time
+from ..central.central_formulas import constrained_position, constrained_time
 from . import _shared as shared
 from ._kernels import drift, few_kicks, inlined, kick_in_place, rows_kick
 

@@ -14,8 +14,8 @@ import numba
 from numba.extending import register_jitable
 
 from ..._types import FloatArray, IntArray
-from .. import central_formulas
-from ..central_formulas import inertia_terms, kicked, leapfrog, velocity_squares
+from ..central import central_formulas
+from ..central.central_formulas import inertia_terms, kicked, leapfrog, velocity_squares
 
 #: Nothing is allocated (``_nrt``), so that no references are counted, which would cost as much as a step.
 _OPTIONS = {"error_model": "numpy", "_nrt": False}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._types import FloatArray
-from ..noh_bathe_formulas import PART, Q0, Q1, Q2
+from ..central.noh_bathe_formulas import PART, Q0, Q1, Q2
 from . import _central_loop as central
 from . import _shared as shared
 from ._arrays import LoopState

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._types import FloatArray, IntArray
 from ...algebra.kernels._numba import copy, pair_product, rows_force
 from ...algebra.pair_blocks import PairBlocks
-from ..central_formulas import internal_part, mean_velocity, newton_impact, work
+from ..central.central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ...algebra import kernels
-from .. import central_formulas
+from ..central import central_formulas
 
 
 def for_arrays() -> ModuleType:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...algebra.operators import SparseRows
+from ..central.noh_bathe_formulas import PART
 from ..energy import Sums
-from ..noh_bathe_formulas import PART
 from ..step_buffer import Steps
 from ._arrays import Energies, LoopModel, LoopState
 from .central import CentralLoop

@@ -13,7 +13,7 @@ from ...algebra import kernels
 from ...algebra.complementarity import COMPILED_POINTS
 from ...algebra.operators import SparseRows, sparse_rows
 from ...systems.compiled import Compiled
-from ..theta_linear import CompiledTheta
+from ..one_step.theta_linear import CompiledTheta
 from .loop import Loop, functions_of, points_of
 from .parts import CompiledParts
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import FloatArray
 from ...algebra import kernels
 from ...systems.compiled import Compiled, compiled_forces
-from ..contact_laws import CompiledLaw
+from ..impulses.contact_laws import CompiledLaw
 
 
 @dataclass(frozen=True)

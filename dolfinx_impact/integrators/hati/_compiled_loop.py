@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._types import AnyArray, FloatArray, IntArray
 from ...algebra.kernels._numba import add_signals, copy, solve_symmetric, trapezoidal_sums
-from ..central_formulas import mean_velocity
+from ..central.central_formulas import mean_velocity
 from ..compiled import _shared as shared
 from ..compiled._kernels import drift, inlined, kept, kick_in_place, rows_kick
 from ..compiled._shared import Stiffness, stored_force

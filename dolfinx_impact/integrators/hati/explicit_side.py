@@ -8,9 +8,9 @@ import numpy as np
 
 from ..._types import FloatArray
 from ...systems.system import System
-from ..central_differences import CentralDifferences
+from ..central.central_differences import CentralDifferences
 from ..compiled.parts import CompiledParts, parts_of
-from ..contact_laws import Enforcement
+from ..impulses.contact_laws import Enforcement
 from .interface import Glue, Interface
 
 

@@ -13,8 +13,8 @@ from ...algebra.operators import SparseRows
 from ...contact.contact_set import Contacts, as_contact
 from ...systems.body import Body
 from ..base import Integrator
-from ..contact_laws import VelocityLevel
 from ..energy import EnergyBalance
+from ..impulses.contact_laws import VelocityLevel
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
 from ..step_buffer import CompiledLoop

@@ -18,7 +18,7 @@ from dolfinx import jit
 from mpi4py import MPI
 
 from ... import parallel
-from ..kernel_cache import cache_flags
+from ..forces.kernel_cache import cache_flags
 
 #: Folders of this process, for machines whose cache cannot be written; removed at its end.
 _own: list[tempfile.TemporaryDirectory[str]] = []

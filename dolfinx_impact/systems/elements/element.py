@@ -13,7 +13,7 @@ from dolfinx import fem
 from ... import _compat
 from ..._types import FloatArray, IntArray
 from ...materials import kinematics
-from ..mass_lumping import scalar_element
+from ..masses.mass_lumping import scalar_element
 from .expressions import NotGenerated
 
 _ZERO = 1e-14

@@ -13,8 +13,8 @@ from dolfinx import mesh as dmesh
 
 from ..._types import AnyArray, FloatArray, Int32Array, IntArray
 from ...algebra import kernels
-from ..element_forms import FLAGS
-from ..stiffness import StoredStiffness
+from ..forces.element_forms import FLAGS
+from ..forces.stiffness import StoredStiffness
 from .compiler import address, compiled
 from .element import Element
 from .history import History, QuadraturePoints

@@ -17,7 +17,7 @@ from dolfinx_impact.systems import solid
 from dolfinx_impact.systems.elements import compiler
 from dolfinx_impact.systems.elements.element_forces import ElementForces
 from dolfinx_impact.systems.elements.law_code import LawCode
-from dolfinx_impact.systems.internal_forces import StoredForces
+from dolfinx_impact.systems.forces.internal_forces import StoredForces
 
 COMM = MPI.COMM_WORLD
 LAWS = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from .... import Contact, System
 from ....integrators import Integrator, PositionLevel
-from ....integrators.newmark import Newmark
+from ....integrators.one_step.newmark import Newmark
 from ...claim import CSMA, DI_STASIO, Measured, Runs, above, below, equal, listing, row, table
 from . import case as bouncing_ball
 from . import claims_schemes, figures

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .... import Frame, parallel, signals
 from ....contact.statics import tied_equilibrium
 from ....integrators import SCHEMES, Integrator, Option, Scheme
-from ....integrators.central_differences import CentralDifferences
+from ....integrators.central.central_differences import CentralDifferences
 from ....signals import Signal
 from ...case import COMMON, EXPLICIT, Case, Problem, Results, Setup, Values, Verdict, Verdicts, contact_law
 from . import model as crane

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .... import Contact, System
 from ....exact import ImpactingBar
-from ....integrators.central_differences import CentralDifferences
-from ....integrators.contact_laws import VelocityLevel
+from ....integrators.central.central_differences import CentralDifferences
+from ....integrators.impulses.contact_laws import VelocityLevel
 from ...convergence import at_times, norm35, order
 from ...runs import Run, Runs
 from .case import PARAMETERS

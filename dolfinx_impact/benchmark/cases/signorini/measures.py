@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import Contact, System
-from ....integrators.contact_laws import PositionLevel
-from ....integrators.theta_method import ThetaMethod
+from ....integrators.impulses.contact_laws import PositionLevel
+from ....integrators.one_step.theta_method import ThetaMethod
 from ... import runner
 from ...claim import FailedRun, Measured, Run, Runs, listing
 from ...convergence import order

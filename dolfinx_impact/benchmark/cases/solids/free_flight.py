@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .... import NeoHookean, Solid, parallel
 from ....integrators import Integrator, Option, Scheme, energy
-from ....integrators.central_differences import CentralDifferences
+from ....integrators.central.central_differences import CentralDifferences
 from ....integrators.step_buffer import Steps
 from ....output.observer import ObserverLike
 from ....simulation.recorder import added

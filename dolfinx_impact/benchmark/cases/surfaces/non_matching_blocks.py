@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from .... import DofBound, LinearElastic, Solid, mesh, parallel
 from ....contact.state import ContactState, Impulses
 from ....integrators import Integrator, Option, Scheme, find_scheme
-from ....integrators.delassus_iterated import IteratedDelassus
+from ....integrators.impulses.delassus_iterated import IteratedDelassus
 from ...boxes import box
 from ...case import Problem, Results, RunLog, Setup, Values, Verdict
 from ..impacting_bar import case as impacting_bar

@@ -1,0 +1,127 @@
+"""Delassus operator of explicit schemes that is applied and never formed: one distributed contact problem."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from mpi4py import MPI
+
+from ..._types import BoolArray, FloatArray
+from ...algebra import kernels, projected_iteration
+from ...algebra.projected_iteration import AdmissibleImpulses, QuotientRange
+from ...contact.state import ContactState, Impulses
+from ..base import Integrator
+
+#: Condition number above which a warning is due.
+_ILL = 50.0
+#: Part of the largest diagonal entry of H that is the rounding of a row along constrained dofs, as of a tie
+#: at the axis: scaled to 1 it would have free velocities beside which all others are within the tolerance.
+_HELD = 1e-20
+
+
+def movable(closed: BoolArray, diagonal: FloatArray, comm: MPI.Comm) -> BoolArray:
+    """Mask of the closed points that impulses move, by the diagonal of H. Collective."""
+    largest = comm.allreduce(float(diagonal[closed].max(initial=0.0)), op=MPI.MAX)
+    moved: BoolArray = closed & (diagonal > _HELD * largest)
+    return moved
+
+
+class IteratedDelassus:
+    """``H = L M^-1 L^T`` with a lumped mass, where points of several ranks or bodies are coupled.
+
+    With dual mortar rows the part of the slave side in H is the identity up to masses, and the iteration
+    converges in some tens of products, whatever the number of points.
+
+    Args:
+        integrator: The scheme, with a contact.
+        factor: Part of the impulse that acts on the velocity (1/2 at the start of central differences).
+
+    Attributes:
+        sweeps: Products with H in the last solution.
+        condition: Lower bound of the condition number of the scaled H there, from the steps of the iteration.
+    """
+
+    def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
+        assert integrator.contact is not None
+        self._contact = integrator.contact
+        inverse = integrator.system.inverse_mass
+        self._inverse = inverse if factor == 1.0 else factor * inverse
+        self._velocity = np.zeros(integrator.system.size)
+        self.sweeps, self.condition, self._warned = 0, 1.0, False
+
+    def _warn(self) -> None:
+        """Warn once of a problem that small bodies on large facets make ill-conditioned. Collective."""
+        if self._warned or self.condition <= _ILL:
+            return
+        contact = self._contact
+        self._warned = contact.comm.allreduce(any(each.small_parts for each in contact.members))
+        if self._warned and contact.comm.rank == 0:
+            warnings.warn(
+                "a body smaller than the facets that it touches makes contact ill-conditioned (condition "
+                f"{self.condition:.3g} and {self.sweeps} products in a step): refine the lighter surface",
+                stacklevel=6,
+            )
+
+    def solve(
+        self,
+        state: ContactState,
+        b: FloatArray,
+        v: FloatArray,
+        t: float,
+        *,
+        closed: BoolArray | None = None,
+        last: Impulses | None = None,
+    ) -> Impulses:
+        """See :class:`.DelassusOperator`; with friction also the tangential impulses. Collective.
+
+        Raises:
+            NotConverged: On all ranks.
+        """
+        contact, L, rough = self._contact, state.L, self._contact.friction > 0
+        closed, self.sweeps, self.condition = state.closed if closed is None else closed, 0, 1.0
+        if not contact.comm.allreduce(bool(closed.any())):
+            return Impulses(state, np.zeros(b.size), np.zeros((b.size, L.components)) if rough else None)
+        diagonal = L.diagonal(self._inverse)
+        active = movable(closed, diagonal, contact.comm)
+        scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(b.size), where=active)[:, None]
+        tangents = state.bases[:, 1:] if rough else np.zeros((b.size, 0, 0))
+        free = b[:, None]
+        if rough:
+            sliding = L.at_points(v) - state.surface_velocity(t)
+            free = np.column_stack([b, np.einsum("pdk,pk->pd", tangents, sliding)])
+
+        def product(x: FloatArray) -> FloatArray:
+            x = scale * x
+            f = np.einsum("pd,pdk->pk", x[:, 1:], tangents) if rough else None
+            normal, vector = L.delassus(self._inverse, x[:, 0], f, self._velocity)
+            parts = [normal[:, None]]
+            if rough:
+                parts.append(np.einsum("pdk,pk->pd", tangents, vector))
+            scaled: FloatArray = scale * np.hstack(parts)
+            return scaled
+
+        cone = AdmissibleImpulses(active, state.bilateral, state.frictions)
+        before = np.zeros(free.shape)
+        if last is not None:
+            before[:, 0] = last.r
+            if last.r_t is not None:
+                before[:, 1:] = np.einsum("pdk,pk->pd", tangents, last.r_t)
+        start = np.divide(before, scale, out=np.zeros_like(before), where=active[:, None])
+        quotients = QuotientRange()
+        x, self.sweeps = projected_iteration.solve(
+            product, scale * free, cone, start, contact.comm, quotients
+        )
+        self.condition = quotients.condition
+        self._warn()
+        x *= scale
+        r_t = np.einsum("pd,pdk->pk", x[:, 1:], tangents) if rough else None
+        return Impulses(state, x[:, 0].copy(), r_t)
+
+    def compiled(self) -> FloatArray:
+        """None: see :meth:`.LumpedDelassus.compiled`."""
+        raise kernels.NotCompiled("the points of the contact are solved together")
+
+    def apply(self, impulses: Impulses, v: FloatArray) -> None:
+        """``v += factor M^-1 (L^T r + W^T r_t)``. Collective."""
+        impulses.add_to(v, self._inverse)

@@ -1,0 +1,148 @@
+"""One-step methods with a contact law: what the theta method and generalized-alpha share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._types import FloatArray
+from ...systems.system import PointMasses, System
+from ..base import Integrator
+from ..impulses.contact_laws import Enforcement
+from .theta_linear import FactorisedThetaStep
+from .theta_newton import NewtonThetaStep
+
+
+class OneStepMethod(Integrator):
+    """Formulas whose step is one equation for the velocity at its end, with a contact law.
+
+    ::
+
+        M (v_{n+1} - v_n) = J(F_theta) + L^T r,     F_theta = (1-theta) F_n + theta F_{n+1}
+        u_{n+1}           = U(v_{n+1})
+
+    The smooth impulse J is affine in the weighted mean F_theta of the forces at both ends, and the position U
+    is affine in the velocity: :meth:`smooth_impulse`, :meth:`end_position` and the methods beside them are
+    what a formula consists of. Linear systems under constant loads are factorised once
+    (:class:`.FactorisedThetaStep`); all others take Newton iterations with contact inside
+    (:class:`.NewtonThetaStep`). Dofs whose motion is prescribed have the velocity that takes them there.
+
+    A part :attr:`direct` of the impulses may act through M alone, after the step: it changes v_{n+1} by
+    :attr:`direct_velocity`, but neither the position nor the forces that depend on it.
+
+    Args:
+        system: The system.
+        dt: Time step [s].
+        enforcement: The contact law.
+        theta: Weight of the end of the step in F_theta, in [0, 1].
+        forecast: Part of the step over which the gap is forecast, in [0, 1].
+        mass: ``"consistent"`` or ``"lumped"``; point masses are always lumped.
+
+    Attributes:
+        enforcement: The contact law.
+        coupled: Whether the forces of the step depend on the impulse. If not, the step is made without
+            contact, and the impulse changes the velocity through M alone.
+        step_solver: What finds the velocities and impulses of a step.
+        u_before: Displacements before the step, shape (size,) [m].
+        v_before: Velocities before the step, shape (size,) [m/s].
+        iterations: Newton iterations of the last step; 0 where the matrix was factorised once.
+
+    Raises:
+        ValueError: An unknown mass; a contact that does not fit.
+        NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
+    """
+
+    explicit = False
+    state_names: tuple[str, ...] = ("u", "v", "r", "r_t")
+    coupled = True
+    #: Whether F_theta is the force at the weighted mean of the states instead.
+    midpoint = False
+    #: Part of the impulses that acts through M alone.
+    direct: float = 0.0
+    #: The velocity that direct impulses give, shape (size,) [m/s], or 0.
+    direct_velocity: float | FloatArray = 0.0
+    step_solver: FactorisedThetaStep | NewtonThetaStep
+
+    def __init__(
+        self, system: System, dt: float, enforcement: Enforcement, *, theta: float, forecast: float, mass: str
+    ) -> None:
+        super().__init__(system, dt, enforcement.contact)
+        self.theta, self.forecast, self.r_shift = float(theta), float(forecast), theta - 1.0
+        self.mass = "lumped" if isinstance(system, PointMasses) else mass
+        self.enforcement = enforcement
+        self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
+        self._forecast_u = np.zeros(system.size)
+        self.iterations = 0
+
+    def make_step_solver(self) -> FactorisedThetaStep | NewtonThetaStep:
+        """The solver of the step that the system needs. Collective."""
+        return FactorisedThetaStep(self) if self.system.steady else NewtonThetaStep(self)
+
+    def begin(self) -> None:
+        """Set the velocities of constrained dofs to zero; the first step is like all others."""
+        moved, fixed = self.system.prescribed, self.system.constrained.copy()
+        if moved.any:
+            fixed[moved.dofs] = False
+            self.u[moved.dofs] = moved(self.t)
+        self.v[: self.system.owned][fixed] = 0.0
+        self.u_before[:], self.v_before[:] = self.u, self.v
+
+    def advance(self) -> None:
+        """One step; the impulse found is that of the step."""
+        self.u_before[:], self.v_before[:] = self.u, self.v
+        self.step_solver.solve()  # v_{n+1} and r
+        self.step_solver.update()  # u_{n+1}
+
+    def reactions(self) -> FloatArray:
+        """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
+        return self.step_solver.reactions()
+
+    def contact_point(self) -> tuple[float, FloatArray]:
+        """Time [s] and value [m] of the forecast ``u_n + forecast h v_n``; overwritten by the next call."""
+        np.multiply(self.v_before, self.forecast * self.dt, out=self._forecast_u)
+        self._forecast_u += self.u_before
+        return self.t - (1 - self.forecast) * self.dt, self._forecast_u
+
+    def force_point(self) -> tuple[float, FloatArray, FloatArray] | None:
+        """Time, position and velocity of the force in F_theta; None where that is the mean of both ends."""
+        return self.step_solver.force_point() if self.midpoint else None
+
+    # -- the formula
+
+    @property
+    def position_sensitivity(self) -> float:
+        """Derivative of u_{n+1} with respect to v_{n+1} [s]."""
+        raise NotImplementedError(f"{type(self).__name__} has no position_sensitivity of u to v")
+
+    @property
+    def acting_time(self) -> float:
+        """Derivative of the smooth impulse with respect to F_theta [s]."""
+        return self.dt
+
+    def smooth_impulse(self, f: FloatArray) -> None:
+        """Replace F_theta by the smooth impulse of the step, shape (size,) [N], [N s]."""
+        f *= self.dt
+
+    def end_position(self) -> FloatArray:
+        """``u_{n+1}`` at the present velocity ``v`` [m]."""
+        raise NotImplementedError(f"{type(self).__name__} has no end_position(): it defines the position")
+
+    def mean_position(self, out: FloatArray) -> None:
+        """Write ``(1-theta) u_n + theta u_{n+1}`` for ``v_{n+1} = v_n``, shape (size,) [m]."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean_position(), where linear forces act")
+
+    def velocity_to(self, u: FloatArray) -> FloatArray:
+        """``v_{n+1}`` without direct impulses that leads to the position ``u``, shape (size,) [m], [m/s]."""
+        raise NotImplementedError(f"{type(self).__name__} has no velocity_to(): it inverts end_position()")
+
+    def move(self) -> None:
+        """Set ``u`` to the position at the end of the step."""
+        self.u[:] = self.end_position()
+
+    def impulse_solver(self, solver: Any) -> Any:
+        """Solver for the velocity that an impulse gives, with ``solver`` that of the equation of the step."""
+        return solver
+
+    def take_impulses(self) -> None:
+        """Set :attr:`direct_velocity` after the impulses of the step were found. Collective."""

@@ -1,0 +1,1 @@
+"""Internal forces of bodies: stored stiffness, assembled forms, tangents, elements that do not lock."""

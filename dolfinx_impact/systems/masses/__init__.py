@@ -1,0 +1,1 @@
+"""Masses of bodies: lumped, scaled for larger steps, and handed to neighbours."""
