@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from dolfinx_impact.integrators.one_step.one_step.theta_linear import FactorisedThetaStep
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
@@ -15,6 +14,7 @@ from support.parts import bar, plate, solid
 import dolfinx_impact as di
 from dolfinx_impact.integrators.compiled import one_step
 from dolfinx_impact.integrators.energy import TERMS, residual
+from dolfinx_impact.integrators.one_step.theta_linear import FactorisedThetaStep
 from dolfinx_impact.integrators.static.static_layer import StaticLayer
 
 numba = pytest.importorskip("numba")

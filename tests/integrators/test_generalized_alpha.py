@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from dolfinx_impact.integrators.one_step.one_step.theta_linear import FactorisedThetaStep
-from dolfinx_impact.integrators.one_step.one_step.theta_newton import NewtonThetaStep
 from mpi4py import MPI
 from scipy.integrate import solve_ivp
 from support.colliding import layers
@@ -14,6 +12,8 @@ from support.colliding import layers
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.integrators.one_step.theta_linear import FactorisedThetaStep
+from dolfinx_impact.integrators.one_step.theta_newton import NewtonThetaStep
 
 COMM, ALONE = MPI.COMM_WORLD, MPI.COMM_SELF
 RHO = pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 1.0])

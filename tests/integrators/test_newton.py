@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from dolfinx_impact.integrators.one_step.one_step.theta_newton import NewtonThetaStep
 from mpi4py import MPI
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
 from dolfinx_impact import NotConverged
+from dolfinx_impact.integrators.one_step.theta_newton import NewtonThetaStep
 
 K, L0 = 10.0, 1.0
 

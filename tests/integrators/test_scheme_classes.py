@@ -6,8 +6,6 @@ import types
 
 import numpy as np
 import pytest
-from dolfinx_impact.integrators.one_step.one_step.theta_linear import FactorisedThetaStep
-from dolfinx_impact.integrators.one_step.one_step.theta_newton import NewtonThetaStep
 
 import dolfinx_impact as di
 from dolfinx_impact.integrators import find_scheme
@@ -15,6 +13,8 @@ from dolfinx_impact.integrators.catalogue import CLASSES
 from dolfinx_impact.integrators.catalogue_entry import OF_THE_CONTACT
 from dolfinx_impact.integrators.constants import PARTS
 from dolfinx_impact.integrators.impulses.delassus_lumped import LumpedDelassus
+from dolfinx_impact.integrators.one_step.theta_linear import FactorisedThetaStep
+from dolfinx_impact.integrators.one_step.theta_newton import NewtonThetaStep
 from dolfinx_impact.simulation.run_fingerprint import description
 
 ONE_SYSTEM = [name for name, kind in CLASSES.items() if not kind.divided]

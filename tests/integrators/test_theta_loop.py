@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from dolfinx_impact.integrators.one_step.one_step.one_step_energy import ThetaBalance
-from dolfinx_impact.integrators.one_step.one_step.theta_linear import FactorisedThetaStep
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
@@ -20,7 +18,9 @@ from dolfinx_impact.algebra import kernels
 from dolfinx_impact.integrators import PositionLevel, ThetaMethod
 from dolfinx_impact.integrators.energy import TERMS, residual
 from dolfinx_impact.integrators.impulses.delassus import FactorisedDelassus
-from dolfinx_impact.integrators.one_step.one_step import theta_linear
+from dolfinx_impact.integrators.one_step import theta_linear
+from dolfinx_impact.integrators.one_step.one_step_energy import ThetaBalance
+from dolfinx_impact.integrators.one_step.theta_linear import FactorisedThetaStep
 from dolfinx_impact.integrators.static.modified_mass import ModifiedMass
 from dolfinx_impact.integrators.step_buffer import compiled_loop
 

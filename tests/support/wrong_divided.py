@@ -3,12 +3,12 @@
 import numpy as np
 
 from dolfinx_impact import HATI
-from dolfinx_impact.benchmark.cases.split_bar.measures import OtherNewmark, StepByStep
+from dolfinx_impact.benchmark.cases.split_bar.measures import OtherNewmark
 
 from .wrong_contact import other
 
 
-class Dragged(StepByStep):
+class Dragged(HATI):
     """Both sides slow down, 5/s, in every coarse step."""
 
     rate = -5.0
@@ -25,7 +25,7 @@ class Driven(Dragged):
     rate = 5.0
 
 
-class Slow(StepByStep):
+class Slow(HATI):
     """Makes its fine steps one by one."""
 
     def __init__(self, *arguments, **options):
@@ -44,7 +44,7 @@ class Unglued(Slow):
         self.fine.operator.multipliers = lambda defects: 0 * defects
 
 
-class Half(StepByStep):
+class Half(HATI):
     """The interface operator has half of the implicit part's compliance."""
 
     def __init__(self, *arguments, **options):
@@ -59,7 +59,7 @@ class Stuck(HATI):
         super().__init__(*arguments, ratio=10, **options)
 
 
-class Solving(StepByStep):
+class Solving(HATI):
     """Solves the implicit problem once more in every coarse step."""
 
     def advance(self):
@@ -67,7 +67,7 @@ class Solving(StepByStep):
         self.coarse.solver.solve(self.coarse.f, np.zeros_like(self.coarse.a))
 
 
-class Other(StepByStep):
+class Other(HATI):
     """HATI with other constants of the contact."""
 
     changes = {}
@@ -94,7 +94,7 @@ class Rebounding(Other):
     changes = {"restitution": lambda e: 1.0}
 
 
-class NoRatio(StepByStep):
+class NoRatio(HATI):
     """Cannot be made."""
 
     def __init__(self, fine, coarse, dt, contact=None):
