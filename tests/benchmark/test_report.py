@@ -42,6 +42,8 @@ from dolfinx_impact.benchmark.report import properties
 properties.impact_order.__defaults__ = (properties.impact_order.__defaults__[0], properties.DROPS[::5])
 
 class Good(CentralDifferences):
+    compiled_loop = CentralDifferences.compiled_loop
+
     def __init__(self, system, dt, contact=None):
         super().__init__(system, dt, VelocityLevel(contact))
         print("a word of the user's")

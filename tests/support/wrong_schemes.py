@@ -13,6 +13,7 @@ from dolfinx_impact.integrators import CentralDifferences, ThetaMethod, Velocity
 class Central(CentralDifferences):
     """CD-Lagrange, to be changed."""
 
+    compiled_loop = CentralDifferences.compiled_loop
     law = VelocityLevel
 
     def __init__(self, system, dt, contact=None):
@@ -262,6 +263,8 @@ class OneSolve(ThetaMethod):
 
 class Lumped(ThetaMethod):
     """Moreau-Jean with a lumped mass."""
+
+    compiled_loop = ThetaMethod.compiled_loop
 
     def __init__(self, system, dt, contact=None):
         super().__init__(system, dt, VelocityLevel(contact), theta=0.5, forecast=0.5, mass="lumped")
