@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -45,10 +46,22 @@ def _compiled(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
     surface = types.FunctionType(types.float64(vector, vector))
     functions = types.Tuple((force, force, force, energy, surface))
     signature = types.int64(types.int64, *arrays, functions)
-    with warnings.catch_warnings():  # pointers to functions are experimental
-        warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
+    with _experimental():
         # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
         loop: Callable[..., int] = numba.njit(
             signature, cache=True, error_model="numpy", fastmath=False, _nrt=False
         )(advance)
-    return loop
+
+    def call(*arguments: Any) -> int:
+        with _experimental():
+            return loop(*arguments)
+
+    return call
+
+
+@contextmanager
+def _experimental() -> Iterator[None]:
+    """Context without numba's warning that pointers to functions are experimental."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
+        yield
