@@ -152,7 +152,7 @@ def in_python(t, u, v, out):
 REFUSED = {
     "Python force": (lambda: started(system=di.PointMasses(1.0, in_python)), (), "not of a compiled kind"),
     "implicit": (lambda: started(di.CarpenterImplicit), (), "CarpenterImplicit makes its steps one by one"),
-    "own scheme": (lambda: started(wrong_schemes.Dragged), (), "Dragged derives from CentralDifferences"),
+    "own scheme": (lambda: started(wrong_schemes.Dragged), (), "Dragged derives from Central"),
     "observer": (started, (lambda integrator: None,), "called after every step"),
     "own force": (lambda: started(system=Heavy(1.0)), (), "Heavy derives from PointMasses"),
     "own gap": (

@@ -232,7 +232,7 @@ REFUSED = {
         "curved gaps at position level",
     ),
     "balance": ({"balance": Counting}, line("Counting", "CentralDifferenceBalance")),
-    "step": ({"scheme": wrong_schemes.Dragged}, line("Dragged", "CentralDifferences", "compiled_loop")),
+    "step": ({"scheme": wrong_schemes.Dragged}, line("Dragged", "Central", "compiled_loop")),
     "mean velocity": ({"scheme": Mean}, line("Mean", "Scheme", "compiled_loop")),
     "records": ({"contact": on(di.DofBound), "scheme": Marked}, line("Marked", "Scheme", "compiled_loop")),
     "system": ({"system": lambda: Rough([1.0, 2.0], load=[0.0, -9.81])}, line("Rough", "PointMasses")),

@@ -1,4 +1,4 @@
-"""The step of :class:`.GeneralizedAlpha` for linear systems in a compiled loop."""
+"""The step of :class:`.GeneralizedAlpha` in a compiled loop, for linear systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiled loops of one-step methods share: the contact problem of a step, and its energies."""
+"""Parts of a step that compiled loops of one-step methods share: its contact problem, and its energies."""
 
 from __future__ import annotations
 

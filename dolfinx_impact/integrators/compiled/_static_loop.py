@@ -1,4 +1,4 @@
-"""The step of :class:`.StaticContact` in a compiled loop: linear systems, flat contact without friction."""
+"""The step of :class:`.StaticContact` in a compiled loop, for linear systems and flat smooth contact."""
 
 from __future__ import annotations
 

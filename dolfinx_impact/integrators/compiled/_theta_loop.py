@@ -1,4 +1,4 @@
-"""The step of :class:`.ThetaMethod` for linear systems in a compiled loop.
+"""The step of :class:`.ThetaMethod` in a compiled loop, for linear systems.
 
 Di Stasio et al. (2019), (33), (8); sums in the order of :class:`.FactorisedThetaStep`.
 """

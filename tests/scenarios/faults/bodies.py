@@ -74,13 +74,19 @@ FAULTS = {
     ),
     "called-linear": Fault(
         "a law that is called linear is linearised",
-        (("systems.rest_state", "if not difference <= _LINEAR", "if False and not difference <= _LINEAR"),),
+        (
+            (
+                "systems.forces.rest_state",
+                "if not difference <= _LINEAR",
+                "if False and not difference <= _LINEAR",
+            ),
+        ),
         lambda s: s.gdim == 2 and s.degree == 1 and s.cell == "quadrilateral",
         "refused",
     ),
     "cold": Fault(
         "linear laws forget their stress at rest",
-        (("systems.rest_state", "return RestState(at_rest, stored)", "return None"),),
+        (("systems.forces.rest_state", "return RestState(at_rest, stored)", "return None"),),
         by="heated",
     ),
     "groups": Fault(
@@ -116,7 +122,7 @@ FAULTS = {
     ),
     "locking": Fault(
         "linear laws lock without a word",
-        (("systems.locking", "        _warn(solid, law, way, ratio)\n", ""),),
+        (("systems.forces.locking", "        _warn(solid, law, way, ratio)\n", ""),),
         by="locks",
     ),
     "areas-of-revolution": Fault(
@@ -145,7 +151,13 @@ FAULTS = {
     ),
     "viscosity": Fault(
         "the size of a cell is that of its longest side",
-        (("systems.bulk_viscosity", "return volume ** (1 / tdim)", "return 1.1 * volume ** (1 / tdim)"),),
+        (
+            (
+                "systems.forces.bulk_viscosity",
+                "return volume ** (1 / tdim)",
+                "return 1.1 * volume ** (1 / tdim)",
+            ),
+        ),
         lambda s: s.bulk > 0 and s.law == "linear" and s.scheme in ("CDLagrange", "MoreauJean"),
         "damped",
     ),

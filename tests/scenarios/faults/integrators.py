@@ -14,20 +14,20 @@ def _rough(s):
 FAULTS = {
     "outside-the-cone": Fault(
         "friction is larger than Coulomb's",
-        (("integrators.delassus_lumped", _BOUND, f"1.1 * {_BOUND}"),),
+        (("integrators.impulses.delassus_lumped", _BOUND, f"1.1 * {_BOUND}"),),
         _rough,
         "cone",
     ),
     "less-friction": Fault(
         "friction is less than Coulomb's where points slide",
-        (("integrators.delassus_lumped", _BOUND, f"0.9 * {_BOUND}"),),
+        (("integrators.impulses.delassus_lumped", _BOUND, f"0.9 * {_BOUND}"),),
         _rough,
         "slip",
     ),
     "tie-at-the-axis": Fault(
         "rows along held directions are rounding, beside which nothing else is solved",
         (
-            ("integrators.delassus_iterated", "_HELD = 1e-20", "_HELD = 0.0"),
+            ("integrators.impulses.delassus_iterated", "_HELD = 1e-20", "_HELD = 0.0"),
             ("contact.surfaces.assembly", "W = np.where(np.abs(W) > _ROUNDING, W, 0.0)", "W = W + 0.0"),
         ),
         lambda s: s.hypothesis == "axisymmetric" and s.joint == "tie" and s.friction > 0,
@@ -35,44 +35,44 @@ FAULTS = {
     ),
     "noh-bathe-limit": Fault(
         "the critical step of Noh-Bathe forgets damping",
-        (("integrators.noh_bathe", "cls._ratio(system, critical) * critical", "1.77 * critical"),),
+        (("integrators.central.noh_bathe", "cls._ratio(system, critical) * critical", "1.77 * critical"),),
         lambda s: s.scheme == "NohBathe" and (s.rate > 0 or s.beta > 0),
         "spectrum",
     ),
     "noh-bathe-held": Fault(
         "damping forces of held points are those of a velocity that contact prevents",
-        (("integrators.noh_bathe", "self._inverse, f_position[:n])", _SMOOTH),),
+        (("integrators.central.noh_bathe", "self._inverse, f_position[:n])", _SMOOTH),),
         lambda s: s.scheme == "NohBathe" and s.motion == "rest",
         "carried",
     ),
     "noh-bathe-points": Fault(
         "the same, of a user's own system",
-        (("integrators.noh_bathe", "self._inverse, f_position[:n])", _SMOOTH),),
+        (("integrators.central.noh_bathe", "self._inverse, f_position[:n])", _SMOOTH),),
         by="chain",
     ),
     "reactions": Fault(
         "reactions of a tool leave out the contact",
-        (("integrators.central_differences", " - self.moved_impulses(self.impulses) / self.dt", ""),),
+        (("integrators.central.central_differences", " - self.moved_impulses(self.impulses) / self.dt", ""),),
         lambda s: s.scheme == "CDLagrange" and s.floor == "tool" and s.friction > 0,
         "works",
     ),
     "reactions-of-substeps": Fault(
         "the same, in substeps",
-        (("integrators.noh_bathe", " - s.impulse[dofs] - s.moved", " - s.impulse[dofs]"),),
+        (("integrators.central.noh_bathe", " - s.impulse[dofs] - s.moved", " - s.impulse[dofs]"),),
         lambda s: s.scheme == "NohBathe" and s.floor == "tool" and s.friction > 0,
         "balance",
     ),
     "reactions-of-newton": Fault(
         "the same, in implicit schemes",
-        (("integrators.theta_newton", " - s.moved_impulses(s.impulses) / s.dt", ""),),
+        (("integrators.one_step.theta_newton", " - s.moved_impulses(s.impulses) / s.dt", ""),),
         lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0 and s.gdim == 2,
         "works",
     ),
     "newton-at-rest": Fault(
         "Newton's method has no scale where velocities are zero",
         (
-            ("integrators.theta_newton", "kicks = s.dt", "kicks = 0 * s.dt"),
-            ("integrators.theta_newton", "0.0 if s.system.linear else s.system.length", "0.0"),
+            ("integrators.one_step.theta_newton", "kicks = s.dt", "kicks = 0 * s.dt"),
+            ("integrators.one_step.theta_newton", "0.0 if s.system.linear else s.system.length", "0.0"),
         ),
         by="chain",
     ),
