@@ -44,9 +44,9 @@ def _compiled(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
     force = types.FunctionType(types.void(types.float64, vector, vector, vector))
     energy = types.FunctionType(types.float64(vector))
     surface = types.FunctionType(types.float64(vector, vector))
-    functions = types.Tuple((force, force, force, energy, surface))
-    signature = types.int64(types.int64, *arrays, functions)
     with _experimental():
+        functions = types.Tuple((force, force, force, energy, surface))
+        signature = types.int64(types.int64, *arrays, functions)
         # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
         loop: Callable[..., int] = numba.njit(
             signature, cache=True, error_model="numpy", fastmath=False, _nrt=False
