@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import Integrator, SparseRows, simulate
 from ...algebra.kernels import NotCompiled
-from ...algebra.operators import SparseRows
-from ...integrators import Integrator
 from ...integrators.step_buffer import compiled_loop
-from ...simulation.loop import simulate
 from .. import runner
 from ..runs import FailedRun, Run, Runs
 
@@ -95,11 +94,10 @@ def processor_time(case: str, scheme: str, settings: Settings) -> float:
 
 
 def _has_loop(scheme: Integrator, record: SparseRows) -> bool:
-    try:
+    with suppress(NotCompiled):
         compiled_loop(scheme, record, None)
-    except NotCompiled:
-        return False
-    return True
+        return True
+    return False
 
 
 def front(several: Sequence[Point], quantity: str) -> tuple[list[float], list[float]]:
