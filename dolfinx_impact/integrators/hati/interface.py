@@ -127,7 +127,7 @@ class Glue:
         self._loops, self._out = kernels.load(), np.zeros(interface.dofs.size)
 
     def compiled(self) -> tuple[AnyArray, ...]:
-        """The :attr:`rows`, for compiled loops."""
+        """The ``rows``, for compiled loops."""
         return self.rows
 
     def multipliers(self, defects: FloatArray) -> FloatArray:
