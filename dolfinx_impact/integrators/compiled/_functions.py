@@ -34,29 +34,26 @@ def no_surface(x: FloatArray, normal: FloatArray) -> float:
 
 def loop_for(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
     """The loop for arguments of these types; functions go in as pointers, in a tuple after the arrays."""
-    return _compiled(advance, *(numba.typeof(each) for each in arrays))
+    signature = _signature(*(numba.typeof(each) for each in arrays))
+    # Numba would find the types of all arguments at every call, which takes longer than many steps.
+    call: Callable[..., int] = _compiled(advance, signature).get_compile_result(signature).entry_point
+    return call
 
 
-@functools.cache
-def _compiled(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
-    """The loop for arguments of these types."""
+def _signature(*arrays: Any) -> Any:
     vector = types.float64[::1]
     force = types.FunctionType(types.void(types.float64, vector, vector, vector))
     energy = types.FunctionType(types.float64(vector))
     surface = types.FunctionType(types.float64(vector, vector))
     with _experimental():
-        functions = types.Tuple((force, force, force, energy, surface))
-        signature = types.int64(types.int64, *arrays, functions)
-        # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
-        loop: Callable[..., int] = numba.njit(
-            signature, cache=True, error_model="numpy", fastmath=False, _nrt=False
-        )(advance)
+        return types.int64(types.int64, *arrays, types.Tuple((force, force, force, energy, surface)))
 
-    def call(*arguments: Any) -> int:
-        with _experimental():
-            return loop(*arguments)
 
-    return call
+@functools.cache
+def _compiled(advance: Callable[..., int], signature: Any) -> Any:
+    # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
+    with _experimental():
+        return numba.njit(signature, cache=True, error_model="numpy", fastmath=False, _nrt=False)(advance)
 
 
 @contextmanager
