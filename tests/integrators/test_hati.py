@@ -861,3 +861,25 @@ def test_signal_that_ends_before_the_run():
         with pytest.raises(ValueError, match="but knows them to 1 s"):
             di.simulate(s, t_end=(whole + 1) * s.dt, progress=False)
         assert di.simulate(s, t_end=whole * s.dt, progress=False)["t"][-1] == pytest.approx(whole * s.dt)
+
+
+class Asked(di.Solid):
+    """A body with a solver of its own."""
+
+    asked = 0
+
+    def implicit_solver(self, *arguments, **options):
+        self.asked += 1
+        return super().implicit_solver(*arguments, **options)
+
+
+def test_a_subdomain_with_a_solver_of_its_own_keeps_it():
+    """The factors of loops would be those of another matrix."""
+    law = di.LinearElastic(3.0, 0.0)
+    named = bar()
+    near, far = (
+        di.Solid(named, density=2.0, law=law, cells="near"),
+        Asked(named, density=2.0, law=law, cells="far"),
+    )
+    HATI(near, far, 0.5 * near.critical_time_step(), ratio=4)
+    assert far.asked == 1

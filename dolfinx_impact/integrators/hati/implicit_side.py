@@ -70,7 +70,8 @@ class Implicit:
         system, damped = self.system, GAMMA * self.dt * self.system.damping_rate
         factor, prefix, lumped = BETA * self.dt**2, "impact_hati_", self.mass == "lumped"
         weight = 1 + damped if lumped else 1.0
-        if lumped or damped == 0.0:
+        # A class that only inherits these factors may have other matrices; see :func:`.kernels.declared`.
+        if "loop_solver" in vars(type(system)) and (lumped or damped == 0.0):
             found = system.loop_solver(factor, weight, prefix, self.mass)
             if found is not None:
                 return found
