@@ -62,18 +62,17 @@ def is_compiled(function: Any) -> bool:
     return hasattr(function, "py_func") and hasattr(function, "get_compile_result")
 
 
-def ask(thing: Any, lacking: str, form: str = "compiled") -> Any:
+def ask(thing: Any, lacking: str) -> Any:
     """Result of ``thing.compiled()``: arrays and compiled functions for a loop.
 
     Args:
         thing: A system, obstacle or contact law, maybe of a class that derives from nothing.
         lacking: What to say of one without that method, after the name of its class.
-        form: Name of the method.
 
     Raises:
         NotCompiled: The reason of the object; no such method, one that is only inherited, or None from it.
     """
-    method = declared(thing, form)
+    method = declared(thing)
     found = None if method is None else method()
     if found is None:
         raise NotCompiled(f"{type(thing).__name__} {lacking}")
