@@ -19,9 +19,10 @@ from ..integrators.step_buffer import CompiledLoop, compiled_loop
 from ..integrators.user_schemes import as_integrator
 from ..output.observer import Follower, Observer, ObserverLike
 from ..output.result import Result
-from .checkpoint import Checkpoint, Stored
+from .checkpoint import Checkpoint, resume
 from .progress import Progress
 from .run import ChunkedRun
+from .run_history import RunHistory
 from .stability_monitor import Interrupted, stop_signals
 from .step_control import StepControl
 
@@ -47,6 +48,7 @@ def simulate(
     compiled: bool | None = None,
     adapt: StepControl | None = None,
     checkpoint: Checkpoint | None = None,
+    history: RunHistory | None = None,
     restart: str | Path | None = None,
 ) -> Result:
     """Run a started integrator to ``t_end`` and return its history. Collective.
@@ -72,8 +74,10 @@ def simulate(
             exceeds the limit below: the run stops if an element is inverted, or if the limit is exceeded with
             a step above the current critical one.
         checkpoint: File to which the run is stored periodically and on interruption.
-        restart: Checkpoint to continue from, instead of ``start``: the history is that of the complete run,
-            as without interruption. A file of :func:`.checkpoint.save` has no history: it starts there.
+        history: The run so far, of :func:`.checkpoint.resume`: the returned history is that of the complete
+            run, as without interruption. None: it begins here.
+        restart: Checkpoint to continue from, instead of ``start``: short for
+            ``history=checkpoint.resume(restart, integrator)``.
 
     Returns:
         The history, replicated. If the integrator has advanced before, ``r[0]`` is 0 since the impulse of its
@@ -109,16 +113,13 @@ def simulate(
         adapt.check(integrator)
     if checkpoint is not None:
         checkpoint.check(integrator)
-    bar = None
+    history = _history(integrator, history, restart, adapt is not None)
+    if integrator.outdated:
+        integrator.renew()
+    _tell_of_contacts_left_out(integrator)
+    run = ChunkedRun(integrator, t_end, record, observers, energies, every, adapt, history)
+    bar = history = None  # what the run has read need not be kept
     with ExitStack() as stack:
-        stored = None
-        if restart is not None:
-            stored = stack.enter_context(Stored(restart))
-            stored.resume(integrator, adapt is not None)
-        if integrator.outdated:
-            integrator.renew()
-        _tell_of_contacts_left_out(integrator)
-        run = ChunkedRun(integrator, t_end, record, observers, energies, every, adapt, stored)
         loop = _compiled_loop(run, False if adapt is not None else compiled)
         stack.enter_context(stop_signals(run.caught))
         if sys.stderr.isatty() if progress in (None, "bar") else progress:
@@ -129,6 +130,24 @@ def simulate(
     if bar is not None and progress != "bar":
         bar.say(result.summary())
     return result
+
+
+def _history(
+    integrator: Integrator, history: RunHistory | None, restart: str | Path | None, adapted: bool
+) -> RunHistory | None:
+    """The history that a run continues, given or of a checkpoint. Collective."""
+    if restart is not None:
+        if history is not None:
+            raise ValueError("give history= or restart=, not both: each continues a run")
+        return resume(restart, integrator, new_step=adapted)
+    if history is not None:
+        if not isinstance(history, RunHistory):
+            raise ValueError(
+                "history must be that of checkpoint.resume(path, scheme), but is "
+                f"{arguments.shown(history)}; for a file there is restart="
+            )
+        history.check(integrator)
+    return history
 
 
 def _tell_of_contacts_left_out(integrator: Integrator) -> None:

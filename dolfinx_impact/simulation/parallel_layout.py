@@ -34,6 +34,21 @@ class Layout(Protocol):
         """Rank-local part of the array of rank 0. Collective."""
 
 
+class Replicated:
+    """Arrays that every rank has completely."""
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        self._comm = comm
+
+    def gather(self, local: AnyArray) -> AnyArray | None:
+        """See :class:`Layout`."""
+        return local if self._comm.rank == 0 else None
+
+    def scatter(self, stored: AnyArray | None) -> AnyArray:
+        """See :class:`Layout`."""
+        return np.asarray(self._comm.bcast(stored, root=0))
+
+
 class Shares:
     """Rank-local contributions to a sum. On another number of ranks rank 0 gets the sum, others zero."""
 
@@ -197,17 +212,17 @@ class PairLayout:
         return self._dofs.scatter(stored)[self._at]
 
 
-def places_of(s: Any) -> dict[str, Any]:
+def places_of(s: Any) -> dict[str, Layout]:
     """Layouts of the arrays of a scheme, by the names in :meth:`~.Integrator.state_places`. Collective."""
-    comm, system = s.system.comm, s.body
-    places: dict[str, Any] = {"shares": Shares(comm), "dofs": Dofs(getattr(system, "fine", system))}
+    comm, system, dofs = s.system.comm, s.body, Dofs(getattr(s.body, "fine", s.body))
+    places: dict[str, Layout] = {"number": Replicated(MPI.COMM_WORLD), "shares": Shares(comm), "dofs": dofs}
     for i, body in enumerate(bodies_with_history(s.system)):
         for name, (cells, at) in body.history.points().items():
             places[f"material.{i}.{name}"] = MaterialPoints(body, cells, at)
     if s.contact is not None:
         places["points"] = RowLayout(comm, s.contact.L)
     if hasattr(s, "interface"):
-        places["pairs"] = PairLayout(places["dofs"], s.interface.dofs, system.fine.owned)
+        places["pairs"] = PairLayout(dofs, s.interface.dofs, system.fine.owned)
     return places
 
 

@@ -13,12 +13,15 @@ from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..integrators import energy
+from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
 from ..integrators.impulses.penalty import Penalty
 from ..integrators.step_buffer import Steps
 from ..output.contact_points import ContactPoints
 from ..output.observer import Observer
 from ..output.result import Result
+from ..systems.body import Body
+from ..systems.system import parts, system_and_parts
 from .depth import Depth
 
 _MOST_BYTES = 1_000_000_000
@@ -164,13 +167,12 @@ class Recorder(Observer):
         self._history.count = times.shape[1] - 1
         self._history.table[: self._history.count], self._last[:] = samples.table[:-1], samples.table[-1]
 
-    def result(self, seconds: float, warnings: Sequence[str], **further: Any) -> Result:
+    def result(self, seconds: float, warnings: Sequence[str]) -> Result:
         """The history of all ranks, columns in the order of the rows. Collective.
 
         Args:
             seconds: See :class:`.Result`.
             warnings: Texts for the summary, beside those on the depth of the contact.
-            further: Further attributes of the result.
         """
         self._store_last()
         contact, comm, history = self._integrator.contact, self._comm, self._history.cut()
@@ -198,8 +200,9 @@ class Recorder(Observer):
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps
         penetration, approach, at_start = map(float, self._depth.of_all(comm))
+        system = self._integrator.system
         if approach > 0.0:  # below this a change of a gap is round-off
-            approach = max(approach, _ROUND_OFF * self._integrator.system.length)
+            approach = max(approach, _ROUND_OFF * system.length)
         return Result(
             arrays,
             balance=closes,
@@ -211,7 +214,10 @@ class Recorder(Observer):
             warnings=[*self._depth.warnings(comm), *warnings],
             tied=tied,
             points=None if contact is None else self._contact_points(arrays, covered, points),
-            **further,
+            turned=_rotation(self._integrator),
+            added_share=_added_share(system),
+            energy_known=all(getattr(each, "energy_known", True) for each in system_and_parts(system)),
+            about=str(self._integrator),
         )
 
     def _contact_points(
@@ -246,6 +252,21 @@ def _facet_sizes(integrator: Any) -> FloatArray | None:
     """Sizes of the facets at the points whose depth is watched; None for none, as by penalty. Collective."""
     contact, yields = integrator.contact, isinstance(getattr(integrator, "enforcement", None), Penalty)
     return contact.nodes.facet_sizes() if isinstance(contact, Contact) and not yields else None
+
+
+def _rotation(integrator: Integrator) -> float:
+    """Rigid rotation of a body with linear laws, which are not valid for large ones [rad]. Collective."""
+    body = integrator.body
+    if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
+        return 0.0
+    return 0.0 if getattr(body, "hypothesis", None) == "axisymmetric" else body.rigid_rotation(integrator.u)
+
+
+def _added_share(system: Any) -> float:
+    """Mass added by mass scaling over the mass of the system, of both bodies of HATI."""
+    bodies = parts(system)
+    added = sum(getattr(each, "added_mass", 0.0) for each in bodies)
+    return added / sum(each.total_mass for each in bodies) if added else 0.0
 
 
 def _sum_between(values: FloatArray, where: IntArray, every: int, rest: FloatArray, out: FloatArray) -> None:

@@ -19,19 +19,17 @@ from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import CompiledLoop, Steps
 from ..output.observer import ObserverLike, is_called_after_steps, overrides
 from ..output.result import Result
-from ..systems.body import Body
-from ..systems.system import parts, system_and_parts
-from .checkpoint import Checkpoint, Stored
+from .checkpoint import Checkpoint
 from .energy_guard import compiled_look
 from .motion_jumps import MotionJumps
 from .overlap import EVERY, Overlap
+from .parallel_layout import Layout, RowLayout
 from .progress import Progress
 from .recorder import Recorder
-from .run_checkpoint import RunCheckpoint
+from .run_history import RunHistory
+from .run_length import number_of_steps, refuse_short_records
 from .stability_monitor import Interrupted, StabilityMonitor
 from .step_control import StepControl, Watch, deforms
-
-_MOST_STEPS = 1e15
 
 _REASSEMBLED = (
     "the system was reassembled during a run in a compiled loop: give simulate(..., compiled=False), or "
@@ -50,7 +48,7 @@ class ChunkedRun:
         energies: Whether to compute the energy balance.
         every: Steps between two samples of the history.
         adapt: Control of the time step, or None.
-        stored: A checkpoint to continue from, or None.
+        history: The run so far, of a checkpoint, or None.
 
     Attributes:
         integrator, observers, adapt: The arguments.
@@ -74,20 +72,19 @@ class ChunkedRun:
         energies: bool,
         every: int,
         adapt: StepControl | None,
-        stored: Stored | None,
+        history: RunHistory | None,
     ) -> None:
         s = self.integrator = integrator
         self.t_end, self.observers, self.adapt = float(t_end), observers, adapt
-        continues = stored is not None and "run/counts" in stored
-        self.made, self.left = 0, _number_of_steps(s, t_end, continues)
+        self.made, self.left = 0, number_of_steps(s, t_end, history is not None)
         self._earlier, self._begun = 0.0, time.perf_counter()
+        if history is not None:
+            self.made, self._earlier = history.steps, history.seconds
+            self.left = history.left if history.t_end == self.t_end else self.left
         balances = [each for each in observers if isinstance(each, EnergyBalance)]
         self.balance = balances[0] if balances else s.balance() if energies else None
         self.rows = _default_rows(s) if record is None else record
-        restart = RunCheckpoint(self, stored) if continues else None
-        if restart is not None:
-            self.made, self.left, self._earlier = restart.read_counts()
-        _refuse_short_records(s, self.left)
+        refuse_short_records(s, self.left)
         self.caught: list[int] = []
         self.recorder = Recorder(s, self.made + self.left, every, self.rows, self.balance)
         self._steps = Steps(s, self.rows, self.balance)
@@ -95,8 +92,8 @@ class ChunkedRun:
             self.balance.start()
         self.watch = Watch(s, adapt) if adapt is not None or deforms(s) else None
         self.monitor = StabilityMonitor(s, self.balance, self.watch, self.caught)
-        if restart is not None:
-            restart.read()
+        if history is not None:
+            self._resume(history)
         self.after_steps: list[Any] = [each for each in observers if is_called_after_steps(each)]
         self._followers: list[Any] = [each for each in observers if overrides(each, "follow")]
         for each in balances:
@@ -159,7 +156,7 @@ class ChunkedRun:
             if self.made // EVERY > (self.made - steps.count) // EVERY:
                 self._overlap.look()
             if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
-                RunCheckpoint(self).write(checkpoint)
+                checkpoint.write(s, self.state())
             if stop:
                 raise Interrupted(stop, checkpoint.way_on() if checkpoint is not None else "")
         if self.watch is not None:
@@ -186,17 +183,77 @@ class ChunkedRun:
 
     def result(self) -> Result:
         """The history, after the steps. Collective."""
-        s = self.integrator
         self._overlap.look()
-        sides = system_and_parts(s.system)
-        return self.recorder.result(
-            self.seconds(),
-            self._overlap.warnings(),
-            turned=_rotation(s),
-            added_share=_added_share(s.system),
-            energy_known=all(getattr(each, "energy_known", True) for each in sides),
-            about=str(s),
+        return self.recorder.result(self.seconds(), self._overlap.warnings())
+
+    def state(self) -> Iterator[tuple[str, str | Layout, Any]]:
+        """What a checkpoint holds besides the state of the integrator. Collective.
+
+        ``run/...`` has counts and states of stability monitor and step control, ``history/...`` the records,
+        ``balance/...`` the energies, ``observer-0/...``, ``observer-1/...`` what observers need.
+
+        Yields:
+            Path in the file, layout of the first axis or its name, rank-local part.
+        """
+        s, watch, changes = self.integrator, self.watch, self.adapt.changes if self.adapt else 0
+        counts = [self.made, self.left, self.t_end, s.beyond_limit, changes]
+        yield "run/counts", "number", np.array(counts, dtype=np.float64)
+        common, share = self.monitor.state()
+        yield "run/guard", "number", common
+        if watch is not None:
+            yield "run/watch", "number", watch.state()
+            if watch.marked is not None:
+                yield "run/marked", "dofs", watch.marked
+        yield "run/seconds", "number", np.array(self.seconds())
+        yield "run/internal", "shares", share
+        rows = RowLayout(s.system.comm, self.rows)
+        for name, (place, values) in self.recorder.arrays().items():
+            yield f"history/{name}", rows if place == "rows" else place, values
+        if self.balance is not None:
+            for name, values in self.balance.state().items():
+                yield f"balance/{name}", _place(self.balance, name), values
+        for i, observer in self._with_state():
+            for name, values in self.together(observer.state).items():
+                yield f"observer-{i}/{name}", "number", np.asarray(values)
+
+    def _resume(self, history: RunHistory) -> None:
+        """Restore a :meth:`state`, after the start of the balance and before observers begin. Collective.
+
+        Raises:
+            ValueError: Other ``every``, ``energies`` or observers than those of the stored run.
+        """
+        arrays, watch, balance = history.arrays, self.watch, self.balance
+        if self.adapt is not None:
+            self.adapt.changes = history.changes
+        if watch is not None and "run/watch" in arrays:
+            watch.resume(arrays.read("run/watch", "number"))
+            if watch.marked is not None and "run/marked" in arrays:
+                watch.mark(arrays.read("run/marked", "dofs"))
+        self.monitor.resume(arrays.read("run/guard", "number"), arrays.read("run/internal", "shares"))
+        rows = RowLayout(self.integrator.system.comm, self.rows)
+        self.recorder.restore(
+            lambda name, place: arrays.read(f"history/{name}", rows if place == "rows" else place)
         )
+        names = arrays.below("balance")
+        if (balance is not None) != bool(names):
+            raise ValueError("with energies or without: give energies= as for the stored run")
+        if balance is not None:
+            balance.resume({name: arrays.read(f"balance/{name}", _place(balance, name)) for name in names})
+        for i, observer in self._with_state():
+            names = arrays.below(f"observer-{i}")
+            if not names:
+                kind = type(observer).__name__
+                raise ValueError(
+                    f"the checkpoint has no state of observer {i + 1}, a {kind}: give the observers of the "
+                    "stored run, in their order"
+                )
+            observer.resume({name: arrays.read(f"observer-{i}/{name}", "number") for name in names})
+
+    def _with_state(self) -> Iterator[tuple[int, Any]]:
+        """Observers with a state, with their index in the list."""
+        for i, each in enumerate(self.observers):
+            if overrides(each, "state") and overrides(each, "resume") and not isinstance(each, EnergyBalance):
+                yield i, each
 
     def seconds(self) -> float:
         """Wall-clock time of the run so far, including that before a restart [s]."""
@@ -270,57 +327,11 @@ def _end(observers: Sequence[Any]) -> Exception | None:
     return failed
 
 
-def _rotation(integrator: Integrator) -> float:
-    """Rigid rotation of a body with linear laws, which are not valid for large ones [rad]. Collective."""
-    body = integrator.body
-    if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
-        return 0.0
-    return 0.0 if getattr(body, "hypothesis", None) == "axisymmetric" else body.rigid_rotation(integrator.u)
-
-
-def _added_share(system: Any) -> float:
-    """Mass added by mass scaling over the mass of the system, of both bodies of HATI."""
-    bodies = parts(system)
-    added = sum(getattr(each, "added_mass", 0.0) for each in bodies)
-    return added / sum(each.total_mass for each in bodies) if added else 0.0
-
-
-def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int:
-    if integrator.n < 0:
-        raise RuntimeError("call integrator.start(u0, v0) before simulate()")
-    length = (t_end - integrator.t) / integrator.dt
-    done = resumed and abs(length) < 0.5
-    if not (t_end > integrator.t or done) or not np.isfinite(t_end):
-        where = "the checkpoint" if resumed else "the start"
-        raise ValueError(f"t_end must come after {where}, t = {integrator.t} s, but is {t_end} s")
-    # An end less than 1.5 steps after the start is a mistake, unless it is exactly one step.
-    first = integrator.n == 0 and not resumed
-    one_step = first and abs(length - 1) < 1e-6
-    if not (done or one_step or length >= (1.5 if first else 0.5)):
-        raise _few_steps(integrator, t_end, length)
-    if length > _MOST_STEPS:
-        raise ValueError(f"t_end = {t_end:g} s is {length:.1g} steps of {integrator.dt:g} s away: too many")
-    return 0 if done else max(1, round(length))
-
-
-def _few_steps(integrator: Integrator, t_end: float, length: float) -> ValueError:
-    integrator.system.critical_time_step()  # shown by the repr of the system
-    return ValueError(
-        f"t_end = {t_end:.6g} s is {length:.3g} steps of {integrator.dt:.6g} s after t = "
-        f"{integrator.t:.6g} s: take a smaller step or a later end; lengths in mm or moduli in GPa give such "
-        f"steps too, all must be in m, kg, s, Pa. {integrator.system!r}"
-    )
-
-
-def _refuse_short_records(integrator: Integrator, steps: int) -> None:
-    needed, until = integrator.t + steps * integrator.dt + integrator.look_ahead, integrator.system.until
-    if needed > until * (1 + 1e-9):
-        raise ValueError(
-            f"the run needs its loads and motions to t = {needed:.9g} s, but knows them to {until:.9g} s: "
-            "give a longer record, or an earlier t_end"
-        )
-
-
 def _default_rows(integrator: Integrator) -> SparseRows:
     rows = None if integrator.contact is None else integrator.contact.approach()
     return integrator.system.rows() if rows is None else rows
+
+
+def _place(balance: EnergyBalance, name: str) -> str:
+    """Name of the layout of an array of :meth:`.EnergyBalance.state`."""
+    return "dofs" if name in balance.at_dofs else "shares"

@@ -12,7 +12,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import Checkpoint, materials, simulate
+from dolfinx_impact import Checkpoint, checkpoint, materials, simulate
 from support.colliding import discs
 from support.surfaces import against_each_other
 
@@ -219,7 +219,8 @@ def kept(make, path, steps=STEPS, at=KEPT, **options):
 def go_on(make, path, steps=STEPS, **options):
     """The end of a run from a checkpoint."""
     scheme, _ = make()
-    return simulate(scheme, t_end=steps * scheme.dt, restart=path, progress=False, **options)
+    history = checkpoint.resume(path, scheme)
+    return simulate(scheme, t_end=steps * scheme.dt, history=history, progress=False, **options)
 
 
 def difference(one, other):
