@@ -5,7 +5,9 @@ import time
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
+import numpy as np
 import pytest
+from mpi4py import MPI
 from support import form_kernels
 
 
@@ -38,3 +40,20 @@ def test_a_kernel_is_found_by_its_name_once_it_is_compiled(tmp_path):
     assert form_kernels._compiled(source) == kernel
     kernel.unlink()
     assert form_kernels._compiled(source) is None
+
+
+def test_a_spectrum_is_found_once_for_each_matrix_and_tolerance():
+    asked = []
+
+    def find(comm, apply, start, **options):
+        asked.append(options)
+        return len(asked)
+
+    remembered, start = form_kernels._spectra_once(find), np.array([1.0, 2.0])
+
+    def ask(factor, **options):
+        return remembered(MPI.COMM_WORLD, lambda x, y: np.multiply(factor, x, out=y), start, **options)
+
+    assert [ask(3.0, most=5), ask(3.0, most=5), ask(3.0, most=6), ask(3.0 + 1e-15, most=5)] == [1, 1, 2, 3]
+    start *= 2.0
+    assert ask(3.0, most=5) == 4

@@ -2,10 +2,11 @@
 
 FFCx lists its folder of kernels, thousands of files, for every form that is made, and formats its options for
 a log that nobody reads; an element makes its cell with all entities of it whenever it is asked for it; the
-package writes the C code of a law for every body.
+package writes the C code of a law for every body, and seeks the highest frequency of each.
 """
 
 import functools
+import hashlib
 import importlib.util
 import time
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -15,8 +16,10 @@ from types import SimpleNamespace
 import basix.ufl
 import ffcx.codegeneration.jit as jit
 import ffcx.options
+import numpy as np
 
 import dolfinx_impact as di
+from dolfinx_impact.systems import critical_step
 from dolfinx_impact.systems.elements import element_forces
 
 #: Age of a kernel's source without the kernel at which whoever compiled it is taken to have ended [s]: tests
@@ -27,11 +30,12 @@ LAWS = (di.LinearElastic, di.StVenantKirchhoff, di.NeoHookean, di.MooneyRivlin)
 
 
 def remember():
-    """Keep kernels, cells and C codes of laws for this process."""
+    """Keep kernels, cells, C codes of laws and ends of spectra for this process."""
     ffcx.options.pprint = SimpleNamespace(pformat=repr)
     jit.get_cached_module = _kernels_once(jit.get_cached_module)
     basix.ufl._ElementBase.cell = property(_cells_once(basix.ufl._ElementBase.cell.fget))
     element_forces.code_of = _codes_once(element_forces.code_of)
+    critical_step.spectrum = _spectra_once(critical_step.spectrum)
 
 
 def _kernels_once(look_up):
@@ -108,5 +112,22 @@ def _codes_once(code_of):
         if key not in written:
             written[key] = code_of(law, element, mesh, **modes)
         return written[key]
+
+    return remembered
+
+
+def _spectra_once(find):
+    """A matrix is known by its product with the start vector, which has components of all modes."""
+    found = {}
+
+    @functools.wraps(find)
+    def remembered(comm, apply, start, **options):
+        product = np.empty_like(start)
+        apply(start, product)
+        here = hashlib.sha256(start.tobytes() + product.tobytes()).digest()
+        key = *comm.allgather(here), *options.items()
+        if key not in found:
+            found[key] = find(comm, apply, start, **options)
+        return found[key]
 
     return remembered
