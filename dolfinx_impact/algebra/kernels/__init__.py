@@ -38,13 +38,17 @@ def load() -> ModuleType:
 
 
 @functools.lru_cache(maxsize=64)
-def jit(function: Callable[..., Any], *called: Callable[..., Any]) -> Callable[..., Any]:
+def jit(
+    function: Callable[..., Any], *called: Callable[..., Any], allocates: bool = True
+) -> Callable[..., Any]:
     """The function compiled by numba and cached on disk; the function itself without numba.
 
     Args:
         function: A function of arrays and numbers. Numbers and arrays in its closure become compile-time
             constants.
         called: Functions of its module that it calls by their global names.
+        allocates: Whether one of them makes an array. Without it references need no counting: that would cost
+            as much as a pair of facets, for arrays in tuples.
     """
     if not load().COMPILED:
         return function
@@ -53,7 +57,8 @@ def jit(function: Callable[..., Any], *called: Callable[..., Any]) -> Callable[.
 
     for each in called:
         register_jitable(error_model="numpy")(each)
-    compiled: Callable[..., Any] = numba.njit(cache=True, error_model="numpy")(function)
+    options: dict[str, Any] = {} if allocates else {"_nrt": False}
+    compiled: Callable[..., Any] = numba.njit(cache=True, error_model="numpy", **options)(function)
     return compiled
 
 

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._types import FloatArray, IntArray
+from ._arrays import FacetArrays, Segments
 
 #: Extent of a part over the diameter of the opposite facets below which it has one place: the rest of the
 #: body covers other facets.
@@ -19,15 +20,22 @@ _THIN = 0.1
 
 
 def set_axes(
-    first: int, last: int, found: BoolArray, pairs: IntArray, x: FloatArray, facets: IntArray, f: int,
-    corners: IntArray, diameter: FloatArray, axes: FloatArray,
-) -> float:  # fmt: skip
+    first: int, last: int, x: FloatArray, facets: FacetArrays, segments: Segments, f: int, axes: FloatArray
+) -> float:
     """Write unit axes in the plane of the facet f; returns the least diameter of the opposite facets.
 
     In space the axes are those of the opposite edges, up to quarters of a turn: the sides of a block.
+
+    Args:
+        first, last: Candidate pairs of the part of the facet.
+        x: Positions of all nodes.
+        facets, segments: All facets and candidate pairs.
+        f: The facet.
+        axes: Written, shape (2, gdim).
     """
+    nodes, corners, pairs, found = facets.nodes, facets.corners, segments.pairs, segments.found
     gdim, width = x.shape[1], np.inf
-    o, a, b = facets[f, corners[0]], facets[f, corners[1]], facets[f, corners[corners.size - 1]]
+    o, a, b = nodes[f, corners[0]], nodes[f, corners[1]], nodes[f, corners[corners.size - 1]]
     size, along, other = 0.0, 0.0, 0.0
     for i in range(gdim):
         axes[0, i] = x[a, i] - x[o, i]
@@ -36,7 +44,7 @@ def set_axes(
         axes[0, i] /= math.sqrt(size)
     for p in range(first, last):
         if found[p]:
-            width = min(width, diameter[pairs[p, 1]])
+            width = min(width, facets.diameter[pairs[p, 1]])
     if gdim == 2:
         return width
     for i in range(gdim):
@@ -52,7 +60,7 @@ def set_axes(
         if not found[p]:
             continue
         for k in range(corners.size):
-            s, e = facets[pairs[p, 1], corners[k]], facets[pairs[p, 1], corners[(k + 1) % corners.size]]
+            s, e = nodes[pairs[p, 1], corners[k]], nodes[pairs[p, 1], corners[(k + 1) % corners.size]]
             u, v = 0.0, 0.0
             for i in range(gdim):
                 u += axes[0, i] * (x[e, i] - x[s, i])

@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from ..._types import BoolArray, FloatArray, IntArray
+from . import _places
+from ._arrays import FacetArrays, Parts, Points, Segments
 from ._places import set_axes, set_ends
 
 #: Added to the Gram matrices, relative to their trace: slivers of high degree are singular to round-off.
@@ -17,8 +19,6 @@ _UNCOVERED = 1e-9
 #: facet has one row: the functions of a part covered by a body much smaller than the facet extrapolate the
 #: motion of that body to nodes far away.
 _EXTRAPOLATED = 10.0
-#: Part of its area from which a facet counts as covered.
-_COVERED = 0.9
 #: Points of a node whose normals make a smaller angle (its cosine) have one row.
 _ALIKE = math.sqrt(0.5)
 
@@ -69,59 +69,7 @@ def most_covered(D: FloatArray) -> int:
     return k
 
 
-def mark_covered(
-    starts: IntArray,
-    mass: FloatArray,
-    found: BoolArray,
-    part_facet: IntArray,
-    facets: IntArray,
-    size: FloatArray,
-    centre: FloatArray,
-    axisymmetric: bool,
-    marks: IntArray,
-) -> None:
-    """Set the marks of the nodes of slave facets that are covered by the opposite surface.
-
-    Args:
-        starts, mass, found: See :func:`dual_basis`.
-        part_facet: Facet of each part, shape (parts,).
-        facets: Nodes of all facets.
-        size, centre: Areas (lengths in the plane) and centres of all facets.
-        axisymmetric: Whether areas are those of the full revolution.
-        marks: Set to 1, shape (nodes,).
-    """
-    for e in range(starts.size - 1):
-        covered, f = 0.0, part_facet[e]
-        for p in range(starts[e], starts[e + 1]):
-            if found[p]:
-                covered += mass[p].sum()
-        whole = size[f] * (2.0 * math.pi * centre[f, 0] if axisymmetric else 1.0)
-        if covered > 0.0 and covered >= _COVERED * whole:
-            for k in range(facets.shape[1]):
-                marks[facets[f, k]] = 1
-
-
-def dual_basis(
-    starts: IntArray,
-    part_facet: IntArray,
-    facets: IntArray,
-    marks: IntArray,
-    x: FloatArray,
-    corners: IntArray,
-    pairs: IntArray,
-    diameter: FloatArray,
-    mass: FloatArray,
-    cross: FloatArray,
-    gaps: FloatArray,
-    lowest: FloatArray,
-    found: BoolArray,
-    sizes: FloatArray,
-    T: FloatArray,
-    areas: FloatArray,
-    weighted: FloatArray,
-    bottom: FloatArray,
-    placed: BoolArray,
-) -> None:
+def dual_basis(x: FloatArray, marks: IntArray, facets: FacetArrays, segments: Segments, parts: Parts) -> None:
     """Dual basis ``psi = T N``, ``T = D M^-1``, of the part of each slave facet that has segments.
 
     Where these extrapolate too far, ``psi = 1`` at the node next to that part: one row of its mean gap. Where
@@ -129,22 +77,24 @@ def dual_basis(
     pressure on the part is linear, with places at its ends; see :mod:`._places`.
 
     Args:
-        starts: First candidate pair of each part of a slave facet, shape (parts + 1,).
-        part_facet, facets: See :func:`mark_covered`.
+        x: Positions of the nodes, shape (nodes, gdim) [m].
         marks: 1 at the nodes of covered facets, shape (nodes,).
-        x, corners, pairs: See :func:`._segments.integrate`.
-        diameter: Diameters of all facets, shape (facets,) [m].
-        mass, cross, gaps, lowest, found: See :func:`._segments.integrate`.
-        sizes: Areas of the facets at zero displacement, shape (facets,) [m2].
-        T: Written, shape (facets, n, n).
-        areas: Written: ``D_i``, covered areas of the nodes, shape (facets, n) [m2].
-        weighted: Written: ``int psi_i g dA``, shape (facets, n) [m3].
-        bottom: Written: least gap of the segments of each facet, shape (facets,) [m].
-        placed: Written: whether a part has places of its own, shape (parts,).
+        facets, segments: All facets, and the integrals over segments.
+        parts: Parts of the slave facets; all but ``start``, ``facet`` and ``size`` is written.
     """
-    nn = gaps.shape[1]
-    M, inverse, G, gdim = np.empty((nn, nn)), np.empty((nn, nn)), np.empty(nn), x.shape[1]
-    axes, y, slopes = np.zeros((2, gdim)), np.zeros((nn, 2)), np.zeros((4, 2))
+    nodes, corners = facets.nodes, facets.corners
+    mass, cross, gaps = segments.mass, segments.cross, segments.gaps
+    lowest, found = segments.lowest, segments.found
+    starts, T, areas, weighted = parts.start, parts.T, parts.areas, parts.weighted
+    bottom, placed, nn = parts.bottom, parts.placed, gaps.shape[1]
+    scratch, gdim = facets.scratch, x.shape[1]
+    M, inverse, axes = scratch.squares[0], scratch.squares[1], scratch.vectors[:2]
+    G, D, y, slopes = (
+        scratch.functions[0, :nn],
+        scratch.functions[1, :nn],
+        scratch.polygons[0],
+        scratch.maps[0],
+    )
     for e in range(starts.size - 1):
         M[:], G[:], bottom[e] = 0.0, 0.0, np.inf
         for p in range(starts[e], starts[e + 1]):
@@ -152,15 +102,16 @@ def dual_basis(
                 M += mass[p]
                 G += gaps[p]
                 bottom[e] = min(bottom[e], lowest[p])
-        covered, beside, f = M.sum(), False, part_facet[e]
+        covered, beside, f = M.sum(), False, parts.facet[e]
         areas[e], weighted[e], placed[e] = 0.0, 0.0, False
         for k in range(nn):
-            beside = beside or marks[facets[f, k]] > 0
-        if covered <= _UNCOVERED * sizes[e]:
+            beside = beside or marks[nodes[f, k]] > 0
+        if covered <= _UNCOVERED * parts.size[e]:
             continue
-        D, trace = M.sum(axis=1), 0.0
+        trace = 0.0
         for k in range(nn):
             trace += M[k, k]
+            D[k] = M[k].sum()
         for k in range(nn):
             M[k, k] += _REGULARISATION * trace
         invert(M, inverse)
@@ -175,8 +126,8 @@ def dual_basis(
         for p in range(starts[e], starts[e + 1]):
             if found[p]:
                 M += mass[p]
-        width = set_axes(starts[e], starts[e + 1], found, pairs, x, facets, f, corners, diameter, axes)
-        if beside or not set_ends(x, facets[f], corners, M, D, axes, width, y, slopes):
+        width = set_axes(starts[e], starts[e + 1], x, facets, segments, f, axes)
+        if beside or not set_ends(x, nodes[f], corners, M, D, axes, width, y, slopes):
             k = most_covered(D)
             T[e, k], areas[e, k], weighted[e, k] = 1.0, covered, G.sum()
             continue
@@ -192,37 +143,21 @@ def dual_basis(
                 weighted[e, k] += T[e, k, j] * G[j]
 
 
-def join_points(
-    groups: IntArray,
-    point_start: IntArray,
-    point_facets: IntArray,
-    point_places: IntArray,
-    areas: FloatArray,
-    starts: IntArray,
-    pairs: IntArray,
-    mass: FloatArray,
-    normals: FloatArray,
-    found: BoolArray,
-    normal: FloatArray,
-    direction: FloatArray,
-    facing: FloatArray,
-    leads: BoolArray,
-    following: IntArray,
-) -> None:
+def join_points(points: Points, parts: Parts, segments: Segments, normal: FloatArray) -> None:
     """Decide which points of a node share a row: those that are pushed in similar directions.
 
     The smooth sides of a corner that meets a flat surface have one row there, and rows apart in the corner
     of a room. The point whose side faces the other surface best has the row.
 
     Args:
-        groups: First and end of the points of each node that has several, shape (groups, 2).
-        point_start, point_facets, point_places, areas: See :func:`weighted_gaps`.
-        starts, pairs, mass, normals, found: See :func:`dual_basis` and :func:`._segments.integrate`.
+        points: Its ``leads`` and ``following`` are written.
+        parts, segments: See :func:`dual_basis`.
         normal: Outward normals of all facets.
-        direction, facing: Work arrays, shapes (points, gdim), (points,).
-        leads: Written: whether a point has a row of its own, shape (points,).
-        following: Written: the next point of the same row, -1 for none, shape (points,).
     """
+    groups, point_start, point_parts, point_places = points.groups, points.start, points.parts, points.places
+    direction, facing, leads, following = points.direction, points.facing, points.leads, points.following
+    areas, starts = parts.areas, parts.start
+    pairs, mass, normals, found = segments.pairs, segments.mass, segments.normals, segments.found
     gdim = direction.shape[1]
     for group in range(groups.shape[0]):
         first, end = groups[group]
@@ -230,7 +165,7 @@ def join_points(
             direction[q], facing[q], leads[q], following[q], covered = 0.0, -np.inf, False, -1, 0.0
             towards = 0.0
             for m in range(point_start[q], point_start[q + 1]):
-                e = point_facets[m]
+                e = point_parts[m]
                 if areas[e, point_places[m]] == 0.0:
                     continue
                 for p in range(starts[e], starts[e + 1]):
@@ -266,20 +201,7 @@ def join_points(
                     following[last], facing[q], last = q, -np.inf, q
 
 
-def weighted_gaps(
-    point_start: IntArray,
-    point_facets: IntArray,
-    point_places: IntArray,
-    leads: BoolArray,
-    following: IntArray,
-    areas: FloatArray,
-    weighted: FloatArray,
-    bottom: FloatArray,
-    beyond: FloatArray,
-    straight: bool,
-    gap: FloatArray,
-    area: FloatArray,
-) -> None:
+def weighted_gaps(points: Points, parts: Parts, straight: bool) -> None:
     """Gaps ``g_i`` [m] and covered areas ``A_i`` [m2] of the points; a gap without segments is infinite.
 
     The weighted gap of a node outside of the covered part of its facets is extrapolated from it. Where the
@@ -287,14 +209,15 @@ def weighted_gaps(
     the segments, and where it is far below that one, nothing is opposite to the node.
 
     Args:
-        point_start, point_facets, point_places: Slave facets at each point, in CSR format, and the place of
-            the point among the nodes of each.
-        leads, following: See :func:`join_points`.
-        areas, weighted, bottom: See :func:`dual_basis`.
-        beyond: Largest extrapolation below the least gap, shape (points,) [m].
+        points: Its ``gap`` and ``area`` are written.
+        parts: See :func:`dual_basis`.
         straight: Whether facets are linear, so that the least gap is at a corner of a segment.
-        gap, area: Written, shape (points,).
     """
+    point_start, point_parts, point_places = points.start, points.parts, points.places
+    leads, following, beyond, gap, area = (
+        points.leads, points.following, points.beyond, points.gap, points.area,
+    )  # fmt: skip
+    areas, weighted, bottom = parts.areas, parts.weighted, parts.bottom
     for i in range(point_start.size - 1):
         gap[i], area[i] = np.inf, 0.0
         if not leads[i]:
@@ -303,10 +226,10 @@ def weighted_gaps(
         while q >= 0:
             margin = max(margin, beyond[q])
             for m in range(point_start[q], point_start[q + 1]):
-                A += areas[point_facets[m], point_places[m]]
-                g += weighted[point_facets[m], point_places[m]]
-                if areas[point_facets[m], point_places[m]] > 0.0:
-                    least = min(least, bottom[point_facets[m]])
+                A += areas[point_parts[m], point_places[m]]
+                g += weighted[point_parts[m], point_places[m]]
+                if areas[point_parts[m], point_places[m]] > 0.0:
+                    least = min(least, bottom[point_parts[m]])
             q = following[q]
         g = g / A if A > 0.0 else np.inf
         if g < least - margin:
@@ -317,23 +240,40 @@ def weighted_gaps(
             gap[i], area[i] = g, A
 
 
-def longest_rows(
-    which: IntArray,
-    point_start: IntArray,
-    point_facets: IntArray,
-    following: IntArray,
-    starts: IntArray,
-    nn: int,
-) -> int:
-    """Upper bound of the number of entries of the rows ``which``."""
+def weigh(
+    x: FloatArray,
+    marks: IntArray,
+    facets: FacetArrays,
+    normal: FloatArray,
+    segments: Segments,
+    parts: Parts,
+    points: Points,
+) -> None:
+    """Dual basis, rows that points share, weighted gaps and areas.
+
+    Args:
+        x, marks, facets, segments, parts: See :func:`dual_basis`.
+        normal, points: See :func:`join_points` and :func:`weighted_gaps`.
+    """
+    dual_basis(x, marks, facets, segments, parts)
+    join_points(points, parts, segments, normal)
+    weighted_gaps(points, parts, facets.points.size == 2)
+
+
+#: Functions that :func:`weigh` calls.
+CALLED = (invert, extrapolation, most_covered, *_places.CALLED, dual_basis, join_points, weighted_gaps)
+
+
+def longest_rows(which: IntArray, points: Points, starts: IntArray) -> int:
+    """Upper bound of the number of segments in the rows ``which``."""
     total = 0
     for i in which:
         q = i
         while q >= 0:
-            for m in range(point_start[q], point_start[q + 1]):
-                e = point_facets[m]
-                total += 2 * nn * (starts[e + 1] - starts[e])
-            q = following[q]
+            for m in range(points.start[q], points.start[q + 1]):
+                e = points.parts[m]
+                total += starts[e + 1] - starts[e]
+            q = points.following[q]
     return total
 
 
@@ -355,45 +295,30 @@ def add_entry(
     return used
 
 
-def fill_rows(
-    which: IntArray,
-    point_start: IntArray,
-    point_facets: IntArray,
-    point_places: IntArray,
-    following: IntArray,
-    starts: IntArray,
-    pairs: IntArray,
-    facets: IntArray,
-    normals: FloatArray,
-    mass: FloatArray,
-    cross: FloatArray,
-    found: BoolArray,
-    T: FloatArray,
-    areas: FloatArray,
-    area: FloatArray,
-    place: IntArray,
-    ends: IntArray,
-    nodes: IntArray,
-    B: FloatArray,
-    W: FloatArray,
-) -> int:
-    """Rows of L and W at the points ``which``; returns the number of entries.
+def rows(
+    which: IntArray, facets: IntArray, segments: Segments, parts: Parts, points: Points, place: IntArray
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Rows of L and W at the points ``which``.
 
     Args:
         which: Numbers of the points.
-        place: Work array of -1, one per node; restored.
-        ends: Written: end of each row's entries, shape (rows,).
-        nodes, B, W: Written: node, normal weights and scalar weight of each entry.
-        others: See :func:`dual_basis`, :func:`join_points`, :func:`weighted_gaps` and
-            :func:`._segments.integrate`.
+        facets: Nodes of all facets.
+        segments, parts, points: See :func:`weigh`.
+        place: Scratch of -1, one per node; restored.
+
+    Returns:
+        Length of the row of each point, 0 for others; node, normal weights and scalar weight of each entry.
     """
-    nn, used = facets.shape[1], 0
-    for row in range(which.size):
-        i, first = which[row], used
-        q = i
+    pairs, normals, mass = segments.pairs, segments.normals, segments.mass
+    cross, found, starts, T, areas = segments.cross, segments.found, parts.start, parts.T, parts.areas
+    nn, used, most = facets.shape[1], 0, longest_rows(which, points, starts) * 2 * facets.shape[1]
+    lengths, nodes = np.zeros(points.gap.size, np.int64), np.empty(most, np.int64)
+    B, W = np.empty((most, normals.shape[1])), np.empty(most)
+    for i in which:
+        first, q = used, i
         while q >= 0:
-            for f in range(point_start[q], point_start[q + 1]):
-                e, k = point_facets[f], point_places[f]
+            for f in range(points.start[q], points.start[q + 1]):
+                e, k = points.parts[f], points.places[f]
                 if areas[e, k] == 0.0:
                     continue
                 for p in range(starts[e], starts[e + 1]):
@@ -404,11 +329,11 @@ def fill_rows(
                         for m in range(nn):
                             slave += T[e, k, m] * mass[p, m, j]
                             master -= T[e, k, m] * cross[p, m, j]
-                        s, o = facets[pairs[p, 0], j], facets[pairs[p, 1], j]
-                        used = add_entry(s, slave / area[i], normals[p], first, used, place, nodes, B, W)
-                        used = add_entry(o, master / area[i], normals[p], first, used, place, nodes, B, W)
-            q = following[q]
+                        s, o, area = facets[pairs[p, 0], j], facets[pairs[p, 1], j], points.area[i]
+                        used = add_entry(s, slave / area, normals[p], first, used, place, nodes, B, W)
+                        used = add_entry(o, master / area, normals[p], first, used, place, nodes, B, W)
+            q = points.following[q]
         for at in range(first, used):
             place[nodes[at]] = -1
-        ends[row] = used
-    return used
+        lengths[i] = used - first
+    return lengths, nodes[:used], B[:used], W[:used]

@@ -10,14 +10,17 @@ import math
 
 import numpy as np
 
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._types import FloatArray, IntArray
 from . import _facet_maps
+from ._arrays import FacetArrays, FacetGeometry, Parts, Segments
 from ._facet_maps import corner_map, facet_functions, line_functions, line_normal, polygon_normal, tangents
 
 #: Facets face each other up to this cosine of their outward normals.
 FACING = -0.5
 #: Overlaps below this fraction of the smaller facet are none.
 _SLIVER = 1e-10
+#: Part of its area from which a facet counts as covered.
+_COVERED = 0.9
 
 
 def clip(polygon: FloatArray, count: int, by: FloatArray, corners: int, work: FloatArray) -> int:
@@ -49,28 +52,27 @@ def clip(polygon: FloatArray, count: int, by: FloatArray, corners: int, work: Fl
     return count
 
 
-def describe(
-    x: FloatArray, facets: IntArray, used: IntArray, corners: IntArray,
-    centre: FloatArray, normal: FloatArray, radius: FloatArray, size: FloatArray,
-) -> None:  # fmt: skip
+def describe(x: FloatArray, facets: FacetArrays, used: IntArray, geometry: FacetGeometry) -> None:
     """Write centres, outward unit normals, radii and areas of the facets ``used``, at their numbers."""
-    gdim, nn = x.shape[1], facets.shape[1]
+    nodes, corners = facets.nodes, facets.corners
+    centre, normal, size = geometry.centre, geometry.normal, geometry.size
+    gdim, nn = x.shape[1], nodes.shape[1]
     for e in used:
         for i in range(gdim):
             centre[e, i] = 0.0
             for k in range(nn):
-                centre[e, i] += x[facets[e, k], i] / nn
+                centre[e, i] += x[nodes[e, k], i] / nn
         if gdim == 2:
-            size[e] = line_normal(x, facets[e], corners, normal[e])
+            size[e] = line_normal(x, nodes[e], corners, normal[e])
         else:
-            size[e] = polygon_normal(x, facets[e], corners, normal[e])
+            size[e] = polygon_normal(x, nodes[e], corners, normal[e])
         largest = 0.0
         for k in range(nn):
             square = 0.0
             for i in range(gdim):
-                square += (x[facets[e, k], i] - centre[e, i]) ** 2
+                square += (x[nodes[e, k], i] - centre[e, i]) ** 2
             largest = max(largest, square)
-        radius[e] = math.sqrt(largest)
+        geometry.radius[e] = math.sqrt(largest)
 
 
 def common_normal(ns: FloatArray, nm: FloatArray, ws: float, wm: float, n: FloatArray) -> bool:
@@ -186,21 +188,12 @@ def behind_neighbour(
 
 
 def integrate_pair_2d(
-    x: FloatArray,
-    slave: IntArray,
-    master: IntArray,
-    corners: IntArray,
-    points: FloatArray,
-    rule: FloatArray,
-    weights: FloatArray,
-    n: FloatArray,
-    axisymmetric: bool,
-    work: FloatArray,
-    mass: FloatArray,
-    cross: FloatArray,
-) -> float:
+    x: FloatArray, facets: FacetArrays, e: int, f: int, n: FloatArray, axisymmetric: bool,
+    mass: FloatArray, cross: FloatArray,
+) -> float:  # fmt: skip
     """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over a plane segment; returns its least gap."""
-    nn = slave.size
+    slave, master, nn = facets.nodes[e], facets.nodes[f], facets.nodes.shape[1]
+    points, rule, weights, work = facets.points, facets.rule, facets.weights, facets.scratch.functions
     ys, ym, Ns, Nm, dN = work[0], work[1], work[2], work[3], work[4]
     for k in range(nn):
         ys[k] = -n[1] * x[slave[k], 0] + n[0] * x[slave[k], 1]
@@ -231,34 +224,27 @@ def integrate_pair_2d(
 
 
 def integrate_pair_3d(
-    x: FloatArray,
-    slave: IntArray,
-    master: IntArray,
-    corners: IntArray,
-    points: FloatArray,
-    rule: FloatArray,
-    weights: FloatArray,
-    n: FloatArray,
-    tilt: float,
-    simplex: bool,
-    plane: FloatArray,
-    flat: FloatArray,
-    maps: FloatArray,
-    work: FloatArray,
-    mass: FloatArray,
-    cross: FloatArray,
-) -> float:
+    x: FloatArray, facets: FacetArrays, e: int, f: int, n: FloatArray, tilt: float,
+    mass: FloatArray, cross: FloatArray,
+) -> float:  # fmt: skip
     """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over a segment in space; returns its least gap.
 
     Args:
+        x: Positions of the nodes, shape (nodes, gdim) [m].
+        facets: All facets.
+        e, f: Slave and master facet.
+        n: Common normal.
         tilt: ``|n.n_s|``, the ratio of projected and true areas of the slave facet.
-        plane, flat, maps, work: Work arrays.
+        mass, cross: The integrals, shape (n, n).
     """
-    nn, nc = slave.size, corners.size
-    a, b = plane[0], plane[1]
+    slave, master, corners = facets.nodes[e], facets.nodes[f], facets.corners
+    points, simplex, rule, weights = facets.points, facets.simplex, facets.rule, facets.weights
+    scratch, nn, nc = facets.scratch, slave.size, corners.size
+    flat, maps, functions = scratch.polygons, scratch.maps, scratch.functions
+    a, b = scratch.vectors[2], scratch.vectors[3]
     tangents(n, a, b)
     ys, ym, polygon, by, spare = flat[0], flat[1], flat[2], flat[3], flat[4]
-    Ns, Nm = work[0], work[1]
+    Ns, Nm = functions[0], functions[1]
     o = slave[0]
     for k in range(nn):
         for c in range(2):
@@ -275,7 +261,7 @@ def integrate_pair_3d(
     count = clip(polygon, nc, by, nc, spare)
     if count < 3 or abs(_area(polygon, count)) <= _SLIVER * abs(_area(by, nc)):
         return np.inf
-    of_slave, of_master, tail = maps[0], maps[1], work[2:]
+    of_slave, of_master, tail = maps[0], maps[1], functions[2:]
     if not simplex:
         corner_map(ys, corners, of_slave)
         corner_map(ym, corners, of_master)
@@ -307,57 +293,15 @@ def _area(polygon: FloatArray, count: int) -> float:
     return 0.5 * twice
 
 
-def integrate(
-    x: FloatArray,
-    facets: IntArray,
-    corners: IntArray,
-    points: FloatArray,
-    simplex: bool,
-    axisymmetric: bool,
-    rule: FloatArray,
-    weights: FloatArray,
-    pairs: IntArray,
-    largest_gap: FloatArray,
-    depth: FloatArray,
-    flatness: FloatArray,
-    sharp_start: IntArray,
-    sharp: IntArray,
-    centre: FloatArray,
-    normal: FloatArray,
-    radius: FloatArray,
-    normals: FloatArray,
-    mass: FloatArray,
-    cross: FloatArray,
-    gaps: FloatArray,
-    lowest: FloatArray,
-    found: BoolArray,
+def integrate_pairs(
+    x: FloatArray, facets: FacetArrays, geometry: FacetGeometry, segments: Segments, axisymmetric: bool
 ) -> None:
-    """Integrals over the segments of all candidate pairs.
-
-    Args:
-        x: Positions of the nodes, shape (nodes, gdim) [m].
-        facets: Nodes of all facets, shape (facets, n); positive orientation means outward normals.
-        corners: Corners among the nodes of a facet.
-        points: Nodes of the factors of the shape functions.
-        simplex: Whether facets are triangles.
-        axisymmetric: Whether areas are those of the full revolution.
-        rule, weights: Quadrature on the reference segment or triangle.
-        pairs: Slave and master facet of each candidate pair, shape (pairs, 2).
-        largest_gap: Largest mean gap of a segment, shape (pairs,) [m].
-        depth: Largest mean penetration of a segment, shape (pairs,) [m].
-        flatness: Weights of the facets' normals, shape (facets,).
-        sharp_start, sharp: Neighbours of each facet across sharp edges, in CSR format.
-        centre, normal, radius: See :func:`describe`.
-        normals: Written: common normals, shape (pairs, gdim).
-        mass, cross: Written: ``int N N^T dA`` and ``int N N_m^T dA``, shape (pairs, n, n) [m2].
-        gaps: Written: ``int N g dA``, shape (pairs, n) [m3].
-        lowest: Written: least gaps at the corners of the segments, shape (pairs,) [m].
-        found: Written: whether the pair has a segment, shape (pairs,).
-    """
-    gdim, nn = x.shape[1], facets.shape[1]
-    middle, plane = np.empty((2, gdim)), np.empty((2, 3))
-    work, flat = np.empty((8, max(nn, points.size))), np.empty((5, max(nn, 16), 2))
-    maps = np.empty((2, 4, 2))
+    """Write the integrals over the segments of all candidate pairs; see :func:`integrate`."""
+    nodes, flatness, sharp_start, sharp = facets.nodes, facets.flatness, facets.sharp_start, facets.sharp
+    centre, normal, radius = geometry.centre, geometry.normal, geometry.radius
+    pairs, largest_gap, depth, found = segments.pairs, segments.largest_gap, segments.depth, segments.found
+    normals, mass, cross, gaps = segments.normals, segments.mass, segments.cross, segments.gaps
+    lowest, gdim, nn, middle = segments.lowest, x.shape[1], nodes.shape[1], facets.scratch.vectors[:2]
     for p in range(pairs.shape[0]):
         e, f = pairs[p, 0], pairs[p, 1]
         found[p] = False
@@ -370,17 +314,11 @@ def integrate(
             for j in range(nn):
                 mass[p, k, j], cross[p, k, j] = 0.0, 0.0
         if gdim == 2:
-            lowest[p] = integrate_pair_2d(
-                x, facets[e], facets[f], corners, points, rule, weights, n, axisymmetric, work,
-                mass[p], cross[p],
-            )  # fmt: skip
+            lowest[p] = integrate_pair_2d(x, facets, e, f, n, axisymmetric, mass[p], cross[p])
         else:
             tilt = abs(n[0] * normal[e, 0] + n[1] * normal[e, 1] + n[2] * normal[e, 2])
-            lowest[p] = integrate_pair_3d(
-                x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex,
-                plane, flat, maps, work, mass[p], cross[p],
-            )  # fmt: skip
-        area, total = moments(x, facets[e], facets[f], centre[e], n, mass[p], cross[p], gaps[p], middle)
+            lowest[p] = integrate_pair_3d(x, facets, e, f, n, tilt, mass[p], cross[p])
+        area, total = moments(x, nodes[e], nodes[f], centre[e], n, mass[p], cross[p], gaps[p], middle)
         if area <= 0.0 or total > largest_gap[p] * area or total < -depth[p] * area:
             continue
         if total < 0.0:
@@ -393,7 +331,53 @@ def integrate(
         found[p] = True
 
 
-#: Functions that those compiled call.
+def mark_covered(
+    facets: FacetArrays,
+    geometry: FacetGeometry,
+    segments: Segments,
+    parts: Parts,
+    axisymmetric: bool,
+    marks: IntArray,
+) -> None:
+    """Set the marks of the nodes of slave facets that are covered by the opposite surface."""
+    start, nodes, mass, found = parts.start, facets.nodes, segments.mass, segments.found
+    for e in range(start.size - 1):
+        covered, f = 0.0, parts.facet[e]
+        for p in range(start[e], start[e + 1]):
+            if found[p]:
+                covered += mass[p].sum()
+        whole = geometry.size[f] * (2.0 * math.pi * geometry.centre[f, 0] if axisymmetric else 1.0)
+        if covered > 0.0 and covered >= _COVERED * whole:
+            for k in range(nodes.shape[1]):
+                marks[nodes[f, k]] = 1
+
+
+def integrate(
+    x: FloatArray,
+    facets: FacetArrays,
+    geometry: FacetGeometry,
+    segments: Segments,
+    parts: Parts,
+    axisymmetric: bool,
+    marks: IntArray,
+) -> None:
+    """Integrals over the segments of all candidate pairs.
+
+    Args:
+        x: Positions of the nodes, shape (nodes, gdim) [m].
+        facets: All facets.
+        geometry: Written, for the facets of the pairs.
+        segments: Candidate pairs; their integrals are written.
+        parts: Parts of the slave facets.
+        axisymmetric: Whether areas are those of the full revolution.
+        marks: Set to 1 at the nodes of covered slave facets, shape (nodes,).
+    """
+    describe(x, facets, segments.facets, geometry)
+    integrate_pairs(x, facets, geometry, segments, axisymmetric)
+    mark_covered(facets, geometry, segments, parts, axisymmetric, marks)
+
+
+#: Functions that :func:`integrate` calls.
 CALLED = (
     *_facet_maps.CALLED,
     clip,
@@ -406,4 +390,7 @@ CALLED = (
     integrate_pair_2d,
     integrate_pair_3d,
     _area,
+    describe,
+    integrate_pairs,
+    mark_covered,
 )

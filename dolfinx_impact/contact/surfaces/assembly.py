@@ -68,12 +68,16 @@ class Assembly:
         #: A gap up to this counts as closed.
         self.tolerance = 0.0
         self.members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
+        ends = np.cumsum([each.nodes.size for each in self.members])
+        self._points = [slice(end - each.nodes.size, end) for each, end in zip(self.members, ends)]
         self.nodes = np.concatenate([each.nodes for each in self.members])
         self.normals = np.concatenate([each.normals for each in self.members])
         self.mortar_points = sum(each.nodes.size for each in self._pairs)
         self.gap, self.area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
         self._own = np.flatnonzero(facets.rank == rank)
         self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
+        #: Place of each node among those needed, after a search.
+        self._place = np.zeros(len(facets.x), dtype=np.int64)
         self._x, self._at = facets.x.copy(), np.full((self._own.size, gdim), np.nan)
         self._searched = np.full((self._own.size, gdim), np.inf)
         self._kept, self.path = np.full((self._own.size, gdim), np.nan), np.nan
@@ -120,7 +124,7 @@ class Assembly:
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, self._covered, op=MPI.MAX)
         for pair, marks in zip(self._pairs, self._covered):
-            pair.weigh(marks)
+            pair.weigh(self._x, marks)
         if self._cornered:
             covered, shut = self._marked()
             for corners in self._corners:
@@ -153,6 +157,7 @@ class Assembly:
         block, gdim = self.body.block, self.body.gdim
         self.halo = Halo(self._comm, facets.rank[needed], facets.local[needed], block, gdim)
         self._needed, self._y = needed, np.zeros((needed.size, gdim))
+        self._place[needed] = np.arange(needed.size)
 
     def positions(self, u: FloatArray) -> FloatArray:
         """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]. Collective."""
@@ -182,12 +187,9 @@ class Assembly:
 
     def entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`."""
-        place = np.full(len(self.facets.x), -1, dtype=np.int64)
-        place[self._needed] = np.arange(self._needed.size)
-        ends = np.cumsum([each.nodes.size for each in self.members])[:-1]
-        found = [each.rows(part) for each, part in zip(self.members, np.split(which, ends))]
+        found = [each.rows(which[points]) for each, points in zip(self.members, self._points)]
         lengths, nodes, B, W = (np.concatenate(parts) for parts in zip(*found))
-        return np.concatenate([[0], np.cumsum(lengths)]), place[nodes], B, W
+        return np.concatenate([[0], np.cumsum(lengths)]), self._place[nodes], B, W
 
     def tied_entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """:meth:`entries` of a tie, a row for each point and direction: W in the place of L."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..._types import FloatArray, Int64Array, IntArray
 from ...algebra.contact_operator import ascending
 from ...algebra.operators import coordinate_order
 from ...systems.continuum import Continuum
+from ._arrays import FacetArrays, Scratch
 from .facet_shape import FacetShape
 
 #: Angle of the outward normals of neighbours above which their common edge is sharp [rad].
@@ -60,6 +62,24 @@ class Facets:
     local: IntArray
     part: IntArray
     inverse_mass: FloatArray
+
+    @functools.cached_property
+    def arrays(self) -> FacetArrays:
+        """What compiled functions read."""
+        shape, (rule, weights) = self.shape, self.shape.rule
+        return FacetArrays(
+            nodes=self.nodes,
+            corners=shape.corners,
+            points=shape.points,
+            simplex=shape.simplex,
+            rule=rule,
+            weights=weights,
+            flatness=self.flatness,
+            sharp_start=self.sharp_start,
+            sharp=self.sharp,
+            diameter=self.diameter,
+            scratch=Scratch.of(self.nodes.shape[1], shape.points.size, self.x.shape[1]),
+        )
 
     def normals(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean outward normals, shape (facets, gdim), and lengths or areas, shape (facets,) [m or m2]."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...algebra import kernels
-from . import _places, _rows, _segments
+from . import _rows, _segments
+from ._arrays import FacetGeometry, Parts, Points, Segments
 from .facets import Facets
 from .search import candidate_pairs
 from .sides import sides_at_nodes, walls
@@ -52,46 +53,20 @@ class SurfacePair:
         self, facets: Facets, slave: int, master: int, rank: int, *, axisymmetric: bool, divided: bool
     ) -> None:
         self._facets, self._axisymmetric, self.surface = facets, axisymmetric, slave
-        length = float(np.ptp(facets.x, axis=0).max())
-        self.master = facets.of(master)
+        self._master = facets.of(master)
         #: Number of each facet of the master among the walls of a room, and how many walls there are.
         self._wall = np.zeros(len(facets.nodes), dtype=np.int64)
         if divided:
-            self._wall[self.master] = walls(facets, master, length)
+            length = float(np.ptp(facets.x, axis=0).max())
+            self._wall[self._master] = walls(facets, master, length)
         self._walls = int(self._wall.max(initial=0)) + 1
         self._make_points(slave, rank, divided)
-        p, n, parts = self.nodes.size, facets.nodes.shape[1], self.slave.size * self._walls
-        self.gap, self.area = np.full(p, np.inf), np.zeros(p)
-        self._T, self._areas = np.zeros((parts, n, n)), np.zeros((parts, n))
-        self._weighted, self._bottom = np.zeros((parts, n)), np.zeros(parts)
-        self._beyond, of = np.zeros(p), self._point_facets // self._walls
-        sizes_at = facets.diameter[self.slave][of]
-        np.maximum.at(self._beyond, np.repeat(np.arange(p), np.diff(self._point_start)), _BEYOND * sizes_at)
-        _, sizes = facets.normals(facets.x)
-        if axisymmetric:
-            sizes = sizes * 2.0 * np.pi * facets.x[facets.nodes][..., 0].mean(axis=1)
-        self._sizes = np.repeat(sizes[self.slave], self._walls)
-        total, gdim = len(facets.nodes), facets.x.shape[1]
-        #: Centres, normals and radii of the facets at the last evaluation.
-        self._now = np.zeros((total, gdim)), np.zeros((total, gdim)), np.zeros(total)
-        self._size = np.zeros(total)
-        self._part_facet, self._placed = np.repeat(self.slave, self._walls), np.zeros(parts, dtype=bool)
-        self._direction, self._facing = np.zeros((p, gdim)), np.zeros(p)
+        self._geometry = FacetGeometry.empty(len(facets.nodes), facets.x.shape[1])
         self._place = np.full(len(facets.x), -1, dtype=np.int64)
-        self._rule = facets.shape.rule
-        self._compile()
+        self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED, allocates=False)
+        self._weigh = kernels.jit(_rows.weigh, *_rows.CALLED, allocates=False)
+        self._find_rows = kernels.jit(_rows.rows, _rows.longest_rows, _rows.add_entry)
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))
-
-    def _compile(self) -> None:
-        self._describe = kernels.jit(_segments.describe, *_segments.CALLED)
-        self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
-        self._dual_basis = kernels.jit(
-            _rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.most_covered, *_places.CALLED
-        )
-        self._mark = kernels.jit(_rows.mark_covered)
-        self._join = kernels.jit(_rows.join_points)
-        self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
-        self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
 
     def _make_points(self, slave: int, rank: int, divided: bool) -> None:
         """Points of this rank: a node, one of its smooth sides, and one of the walls that this may face.
@@ -103,21 +78,58 @@ class SurfacePair:
         own = facets.rank[node] == rank
         number = np.cumsum(own) - 1
         of_facet = own[side].any(axis=1)
-        self.slave, side = of_slave[of_facet], side[of_facet]
+        self._slave, side = of_slave[of_facet], side[of_facet]
         facet, place = np.nonzero(own[side])
         count, wall = self._walls, np.arange(self._walls)
         point = (number[side[facet, place]][:, None] * count + wall).ravel()
         order = np.argsort(point, kind="stable")
-        self._point_facets = (facet[:, None] * count + wall).ravel()[order].astype(np.int64)
-        self._point_places = np.repeat(place, count)[order].astype(np.int64)
         self.nodes, self.normals = np.repeat(node[own], count), np.repeat(normals[own], count, axis=0)
         self.walls = np.tile(wall, int(own.sum()))
-        lengths = np.bincount(point, minlength=self.nodes.size)
-        self._point_start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._parts = self._make_parts()
+        self._points = self._empty_points(
+            np.bincount(point, minlength=self.nodes.size),
+            (facet[:, None] * count + wall).ravel()[order].astype(np.int64),
+            np.repeat(place, count)[order].astype(np.int64),
+        )
+        self.gap, self.area = self._points.gap, self._points.area
+
+    def _make_parts(self) -> Parts:
+        """Parts of the slave facets, one for each wall, without segments."""
+        facets, facet, n = self._facets, np.repeat(self._slave, self._walls), self._facets.nodes.shape[1]
+        _, size = facets.normals(facets.x)
+        if self._axisymmetric:
+            size = size * 2.0 * np.pi * facets.x[facets.nodes][..., 0].mean(axis=1)
+        count = facet.size
+        return Parts(
+            start=np.zeros(count + 1, dtype=np.int64),
+            facet=facet,
+            size=size[facet],
+            T=np.zeros((count, n, n)),
+            areas=np.zeros((count, n)),
+            weighted=np.zeros((count, n)),
+            bottom=np.zeros(count),
+            placed=np.zeros(count, dtype=bool),
+        )
+
+    def _empty_points(self, lengths: IntArray, parts: IntArray, places: IntArray) -> Points:
+        """Points with so many parts each, without anything opposite."""
+        count, beyond = self.nodes.size, np.zeros(self.nodes.size)
+        diameters = self._facets.diameter[self._parts.facet[parts]]
+        np.maximum.at(beyond, np.repeat(np.arange(count), lengths), _BEYOND * diameters)
         _, first, several = np.unique(self.nodes, return_index=True, return_counts=True)
-        chosen = several > 1
-        self._groups = np.column_stack([first, first + several])[chosen].astype(np.int64)
-        self._leads, self._following = np.ones(self.nodes.size, dtype=bool), np.full(self.nodes.size, -1)
+        return Points(
+            start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            parts=parts,
+            places=places,
+            groups=np.column_stack([first, first + several])[several > 1].astype(np.int64),
+            beyond=beyond,
+            direction=np.zeros((count, self._facets.x.shape[1])),
+            facing=np.zeros(count),
+            leads=np.ones(count, dtype=bool),
+            following=np.full(count, -1),
+            gap=np.full(count, np.inf),
+            area=np.zeros(count),
+        )
 
     def incidence(self, *, covered: bool = False) -> tuple[IntArray, IntArray, IntArray]:
         """Points, the slave facets at them, and their places among the nodes of these, shape (m,) each.
@@ -125,22 +137,23 @@ class SurfacePair:
         Args:
             covered: Whether facets without anything opposite are left out.
         """
-        point = np.repeat(np.arange(self.nodes.size), np.diff(self._point_start))
-        at, place = self._point_facets, self._point_places
-        kept = np.flatnonzero(np.isfinite(self._bottom[at])) if covered else np.arange(at.size)
-        return point[kept], self.slave[at[kept] // self._walls], place[kept]
+        points, parts = self._points, self._parts
+        point = np.repeat(np.arange(self.nodes.size), np.diff(points.start))
+        at = points.parts
+        kept = np.flatnonzero(np.isfinite(parts.bottom[at])) if covered else np.arange(at.size)
+        return point[kept], parts.facet[at[kept]], points.places[kept]
 
     def has_segments(self) -> BoolArray:
         """Mask of the points at whose facets something is opposite, shape (p,)."""
-        found = np.isfinite(self._bottom[self._point_facets])
-        point = np.repeat(np.arange(self.nodes.size), np.diff(self._point_start))
+        found = np.isfinite(self._parts.bottom[self._points.parts])
+        point = np.repeat(np.arange(self.nodes.size), np.diff(self._points.start))
         return np.bincount(point, found, self.nodes.size) > 0
 
     # -- search
 
     def search(self, x: FloatArray, margin: float) -> None:
         """Find the candidate pairs at the positions ``x`` of all nodes [m]."""
-        self._set_pairs(candidate_pairs(self._facets, x, self.slave, self.master, LARGEST_GAP, margin))
+        self._set_pairs(candidate_pairs(self._facets, x, self._slave, self._master, LARGEST_GAP, margin))
 
     def _set_pairs(self, pairs: IntArray) -> None:
         facets, count, n = self._facets, len(pairs), self._facets.nodes.shape[1]
@@ -148,24 +161,26 @@ class SurfacePair:
         if self._walls > 1:
             order = np.argsort(part, kind="stable")
             pairs, part = np.ascontiguousarray(pairs[order]), part[order]
-        parts = (self.slave[:, None] * self._walls + np.arange(self._walls)).ravel()
-        self.pairs = pairs
-        self._starts = np.searchsorted(part, np.append(parts, np.iinfo(np.int64).max))
-        gdim = facets.x.shape[1]
-        self._normals, self._found = np.zeros((count, gdim)), np.zeros(count, dtype=bool)
-        self._mass, self._cross = np.zeros((count, n, n)), np.zeros((count, n, n))
-        self._gaps, self._lowest = np.zeros((count, n)), np.zeros(count)
+        parts = (self._slave[:, None] * self._walls + np.arange(self._walls)).ravel()
+        self._parts.start[:] = np.searchsorted(part, np.append(parts, np.iinfo(np.int64).max))
         used = np.unique(pairs)
         across = [facets.sharp[facets.sharp_start[f] : facets.sharp_start[f + 1]] for f in used]
-        #: Facets of the pairs, and those across sharp edges.
-        self._used = np.unique(np.concatenate([used, *across])).astype(np.int64)
-        diameter, height = facets.diameter, facets.height
-        self._largest_gap = LARGEST_GAP * diameter[pairs].max(axis=1) if count else np.zeros(0)
-        self._depth = DEPTH * height[pairs].sum(axis=1) if count else np.zeros(0)
+        self._segments = Segments(
+            facets=np.unique(np.concatenate([used, *across])).astype(np.int64),
+            pairs=pairs,
+            largest_gap=LARGEST_GAP * facets.diameter[pairs].max(axis=1),
+            depth=DEPTH * facets.height[pairs].sum(axis=1),
+            normals=np.zeros((count, facets.x.shape[1])),
+            mass=np.zeros((count, n, n)),
+            cross=np.zeros((count, n, n)),
+            gaps=np.zeros((count, n)),
+            lowest=np.zeros(count),
+            found=np.zeros(count, dtype=bool),
+        )
 
     def needed(self) -> IntArray:
         """Nodes whose positions the segments depend on, sorted."""
-        nodes: IntArray = np.union1d(self._facets.nodes[self._used].ravel(), self.nodes)
+        nodes: IntArray = np.union1d(self._facets.nodes[self._segments.facets].ravel(), self.nodes)
         return nodes
 
     # -- gaps and rows
@@ -177,130 +192,44 @@ class SurfacePair:
             x: Positions.
             marks: Set to 1 at the nodes of facets that are covered, shape (nodes,).
         """
-        facets, shape = self._facets, self._facets.shape
-        self._describe(x, facets.nodes, self._used, shape.corners, *self._now, self._size)
-        self._integrate(
-            x,
-            facets.nodes,
-            shape.corners,
-            shape.points,
-            shape.simplex,
-            self._axisymmetric,
-            *self._rule,
-            self.pairs,
-            self._largest_gap,
-            self._depth,
-            facets.flatness,
-            facets.sharp_start,
-            facets.sharp,
-            *self._now,
-            self._normals,
-            self._mass,
-            self._cross,
-            self._gaps,
-            self._lowest,
-            self._found,
-        )
-        self._x = x
-        parts = self._starts, self._mass, self._found, self._part_facet, facets.nodes, self._size
-        self._mark(*parts, self._now[0], self._axisymmetric, marks)
+        of_pairs = self._geometry, self._segments, self._parts
+        self._integrate(x, self._facets.arrays, *of_pairs, self._axisymmetric, marks)
 
-    def weigh(self, marks: AnyArray) -> None:
-        """Compute ``gap`` and ``area`` from the segments; ``marks`` are those of all ranks."""
-        shape = self._facets.shape
-        self._dual_basis(
-            self._starts,
-            self._part_facet,
-            self._facets.nodes,
-            marks,
-            self._x,
-            shape.corners,
-            self.pairs,
-            self._facets.diameter,
-            self._mass,
-            self._cross,
-            self._gaps,
-            self._lowest,
-            self._found,
-            self._sizes,
-            self._T,
-            self._areas,
-            self._weighted,
-            self._bottom,
-            self._placed,
-        )
-        points = self._point_start, self._point_facets, self._point_places
-        if self._groups.size:
-            self._join(
-                self._groups,
-                *points,
-                self._areas,
-                self._starts,
-                self.pairs,
-                self._mass,
-                self._normals,
-                self._found,
-                self._now[1],
-                self._direction,
-                self._facing,
-                self._leads,
-                self._following,
-            )
-        rows, straight = (self._leads, self._following), shape.points.size == 2
-        gaps = self._areas, self._weighted, self._bottom, self._beyond, straight
-        self._weigh(*points, *rows, *gaps, self.gap, self.area)
+    def weigh(self, x: FloatArray, marks: AnyArray) -> None:
+        """Compute ``gap`` and ``area`` from the segments at ``x``; ``marks`` are those of all ranks."""
+        facets, normal = self._facets.arrays, self._geometry.normal
+        self._weigh(x, marks, facets, normal, self._segments, self._parts, self._points)
 
     @property
     def small_parts(self) -> bool:
         """Whether the pressure on a part of a facet is linear between places of its own."""
-        return bool(self._placed.any())
+        return bool(self._parts.placed.any())
 
     def covered_nodes(self) -> IntArray:
         """Nodes of the facets of both sides that have a segment, as far as this rank found them."""
-        nodes: IntArray = np.unique(self._facets.nodes[np.unique(self.pairs[self._found])])
-        return nodes
+        return self._nodes_of(self._segments.found)
 
     def closed_nodes(self, tolerance: float) -> IntArray:
         """Nodes of the facets of both sides with a segment that is closed somewhere, found by this rank."""
-        closed = self._found & (self._lowest <= tolerance)
-        nodes: IntArray = np.unique(self._facets.nodes[np.unique(self.pairs[closed])])
-        return np.union1d(nodes, self.nodes[self.gap <= tolerance])
+        closed = self._segments.found & (self._segments.lowest <= tolerance)
+        return np.union1d(self._nodes_of(closed), self.nodes[self.gap <= tolerance])
+
+    def _nodes_of(self, chosen: BoolArray) -> IntArray:
+        """Nodes of the facets of both sides of the candidate pairs in a mask."""
+        nodes: IntArray = np.unique(self._facets.nodes[np.unique(self._segments.pairs[chosen])])
+        return nodes
 
     def rows(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Rows of the points in the mask: lengths of all rows, nodes, B and W of the entries."""
-        chosen = np.flatnonzero(which)
-        n, gdim = self._facets.nodes.shape[1], self._facets.x.shape[1]
-        points = self._point_start, self._point_facets, self._point_places
-        most = 0
-        if chosen.size:
-            most = self._longest(chosen, *points[:2], self._following, self._starts, n)
-        ends, nodes = np.zeros(chosen.size, dtype=np.int64), np.zeros(most, dtype=np.int64)
-        B, W = np.zeros((most, gdim)), np.zeros(most)
-        used = 0
-        if chosen.size:
-            used = self._fill(
-                chosen,
-                *points,
-                self._following,
-                self._starts,
-                self.pairs,
-                self._facets.nodes,
-                self._normals,
-                self._mass,
-                self._cross,
-                self._found,
-                self._T,
-                self._areas,
-                self.area,
-                self._place,
-                ends,
-                nodes,
-                B,
-                W,
-            )
-        lengths = np.zeros(which.size, dtype=np.int64)
-        lengths[chosen] = np.diff(ends, prepend=0)
-        return lengths, nodes[:used], B[:used], W[:used]
+        chosen, gdim = np.flatnonzero(which), self._facets.x.shape[1]
+        if not chosen.size:
+            none = np.zeros(0, dtype=np.int64)
+            return np.zeros(which.size, dtype=np.int64), none, np.zeros((0, gdim)), np.zeros(0)
+        segments, parts, points = self._segments, self._parts, self._points
+        found: tuple[IntArray, IntArray, FloatArray, FloatArray] = self._find_rows(
+            chosen, self._facets.nodes, segments, parts, points, self._place
+        )
+        return found
 
 
 def slave_and_master(facets: Facets, first: int, second: int) -> tuple[int, int]:

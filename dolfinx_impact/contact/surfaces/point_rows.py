@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra import kernels
 from . import _facet_maps, _segments
+from ._arrays import CornerArrays, CornerPairs, FacetArrays
 from ._facet_maps import corner_map, facet_functions, line_functions, line_normal, polygon_normal, tangents
 from .facets import Facets
 from .pair import DEPTH, LARGEST_GAP
@@ -20,24 +21,18 @@ _INSIDE = 1e-9
 
 
 def is_faced(
-    x: FloatArray,
-    facets: IntArray,
-    corners: IntArray,
-    f: int,
-    n: FloatArray,
-    shut: BoolArray,
-    around: IntArray,
-    own: FloatArray,
+    x: FloatArray, facets: FacetArrays, f: int, n: FloatArray, shut: BoolArray, around: IntArray
 ) -> bool:
     """Whether a facet ``around`` a corner faces the facet f with the normal n, and no node of f is closed."""
-    for k in range(facets.shape[1]):
-        if shut[facets[f, k]]:
+    nodes, corners, own = facets.nodes, facets.corners, facets.scratch.vectors[1]
+    for k in range(nodes.shape[1]):
+        if shut[nodes[f, k]]:
             return False
     for m in around:
         if n.size == 2:
-            line_normal(x, facets[m], corners, own)
+            line_normal(x, nodes[m], corners, own)
         else:
-            polygon_normal(x, facets[m], corners, own)
+            polygon_normal(x, nodes[m], corners, own)
         cosine = 0.0
         for c in range(n.size):
             cosine += own[c] * n[c]
@@ -47,32 +42,23 @@ def is_faced(
 
 
 def shape_functions_below(
-    x: FloatArray,
-    at: FloatArray,
-    nodes: IntArray,
-    corners: IntArray,
-    points: FloatArray,
-    simplex: bool,
-    inside: float,
-    n: FloatArray,
-    work: FloatArray,
-    N: FloatArray,
+    x: FloatArray, at: FloatArray, facets: FacetArrays, f: int, n: FloatArray, N: FloatArray
 ) -> bool:
     """Write the shape functions of a facet where a point projects on it along its normal.
 
     Args:
         x: Positions of all nodes, shape (nodes, gdim) [m].
         at: The point, shape (gdim,) [m].
-        nodes: Nodes of the facet.
-        inside: How far shape functions may lie outside of [0, 1].
-        n: Normal of the facet.
-        work: Work array, shape (6, max(n, 4)).
+        facets: All facets.
+        f: The facet.
+        n: Its normal.
         N: Written, shape (n,).
-        others: See :func:`._segments.integrate`.
 
     Returns:
         Whether the projection lies in the facet; without it nothing is written.
     """
+    nodes, corners, points, scratch = facets.nodes[f], facets.corners, facets.points, facets.scratch
+    work = scratch.functions
     nn = nodes.size
     if n.size == 2:
         flat = work[0]
@@ -82,7 +68,7 @@ def shape_functions_below(
             return False
         line_functions(points, flat, 0.0, N, work[1])
         return True
-    a, b, y, m = work[0], work[1], np.empty((nn, 2)), np.empty((4, 2))
+    a, b, y, m = scratch.vectors[2], scratch.vectors[3], scratch.polygons[0], scratch.maps[0]
     tangents(n, a, b)
     for k in range(nn):
         y[k, 0], y[k, 1] = 0.0, 0.0
@@ -93,80 +79,61 @@ def shape_functions_below(
         s, t = corners[c], corners[(c + 1) % corners.size]
         cross = y[s, 0] * y[t, 1] - y[s, 1] * y[t, 0]
         span = abs(y[t, 0] - y[s, 0]) + abs(y[t, 1] - y[s, 1])
-        if cross < -inside * span * span:
+        if cross < -_INSIDE * span * span:
             return False
-    if not simplex:
+    if not facets.simplex:
         corner_map(y, corners, m)
-    facet_functions(points, simplex, y, m, 0.0, 0.0, work[2:], N)
+    facet_functions(points, facets.simplex, y, m, 0.0, 0.0, work, N)
     return True
 
 
 def project_nodes(
-    x: FloatArray,
-    facets: IntArray,
-    corners: IntArray,
-    points: FloatArray,
-    simplex: bool,
-    nodes: IntArray,
-    pairs: IntArray,
-    allowed: IntArray,
-    shut: BoolArray,
-    around_start: IntArray,
-    around: IntArray,
-    largest_gap: FloatArray,
-    depth: FloatArray,
-    inside: float,
-    gap: FloatArray,
-    normal: FloatArray,
-    N: FloatArray,
-    chosen: IntArray,
+    x: FloatArray, facets: FacetArrays, corners: CornerArrays, candidates: CornerPairs, shut: BoolArray
 ) -> None:
     """Nearest opposite facet of each corner node along the facet's normal.
 
     Args:
-        nodes: Corner nodes, shape (p,).
-        pairs: Candidate pairs (number of the corner, facet), shape (pairs, 2).
-        allowed: 0 for no facet, 1 for every facet, 2 for those that a facet at the corner faces and that
-            have no closed node, shape (p,).
+        x: Positions of all nodes, shape (nodes, gdim) [m].
+        facets: All facets.
+        corners: The corners; ``gap``, ``normal``, ``N`` and ``facet`` are written.
+        candidates: Candidate pairs of them.
         shut: Closed nodes of the slave surfaces, shape (nodes,).
-        around_start, around: Facets at each corner node, in CSR format.
-        largest_gap, depth: Largest gap and penetration, shape (pairs,) [m].
-        inside: How far shape functions may lie outside of [0, 1].
-        gap: Written: distances, infinite where nothing is opposite, shape (p,) [m].
-        normal: Written: normals of the facets, shape (p, gdim).
-        N: Written: shape functions of the facets, shape (p, n).
-        chosen: Written: facets, -1 for none, shape (p,).
-        others: See :func:`._segments.integrate`.
     """
-    gdim, nn = x.shape[1], facets.shape[1]
-    n, own, M, work = np.empty(gdim), np.empty(gdim), np.empty(nn), np.empty((6, max(nn, 4)))
-    for i in range(nodes.size):
-        gap[i], chosen[i] = np.inf, -1
+    nodes, pairs, gap, start = facets.nodes, candidates.pairs, corners.gap, corners.around_start
+    gdim, nn = x.shape[1], nodes.shape[1]
+    n, M = facets.scratch.vectors[0], facets.scratch.functions[7, :nn]
+    for i in range(gap.size):
+        gap[i], corners.facet[i] = np.inf, -1
     for p in range(pairs.shape[0]):
         i, f = pairs[p, 0], pairs[p, 1]
-        if allowed[i] == 0:
+        if corners.allowed[i] == 0:
             continue
         if gdim == 2:
-            line_normal(x, facets[f], corners, n)
+            line_normal(x, nodes[f], facets.corners, n)
         else:
-            polygon_normal(x, facets[f], corners, n)
-        if allowed[i] == 2 and not is_faced(
-            x, facets, corners, f, n, shut, around[around_start[i] : around_start[i + 1]], own
-        ):
-            continue
-        at = x[nodes[i]]
-        if not shape_functions_below(x, at, facets[f], corners, points, simplex, inside, n, work, M):
+            polygon_normal(x, nodes[f], facets.corners, n)
+        if corners.allowed[i] == 2:
+            around = corners.around[start[i] : start[i + 1]]
+            if not is_faced(x, facets, f, n, shut, around):
+                continue
+        at = x[corners.nodes[i]]
+        if not shape_functions_below(x, at, facets, f, n, M):
             continue
         distance = 0.0
         for c in range(gdim):
             offset = at[c]
             for k in range(nn):
-                offset -= M[k] * x[facets[f, k], c]
+                offset -= M[k] * x[nodes[f, k], c]
             distance += n[c] * offset
-        if distance > largest_gap[p] or distance < -depth[p] or abs(distance) >= abs(gap[i]):
+        if distance > candidates.largest_gap[p] or distance < -candidates.depth[p]:
             continue
-        gap[i], chosen[i] = distance, f
-        normal[i], N[i] = n, M
+        if abs(distance) >= abs(gap[i]):
+            continue
+        gap[i], corners.facet[i] = distance, f
+        for c in range(gdim):
+            corners.normal[i, c] = n[c]
+        for k in range(nn):
+            corners.N[i, k] = M[k]
 
 
 class CornerPoints:
@@ -195,16 +162,24 @@ class CornerPoints:
         self._facets, self._other = facets, facets.of(other)
         corners = facets.corner_nodes(surface, _CORNER)
         self.nodes = corners[facets.rank[corners] == rank]
-        p, gdim, n = self.nodes.size, facets.x.shape[1], facets.nodes.shape[1]
-        self._around_start, self._around = facets.around(self.nodes)
-        self._of_master, self._allowed = of_master, np.ones(p, dtype=np.int64)
+        p, start, around = self.nodes.size, *facets.around(self.nodes)
+        self._of_master, self.surface = of_master, surface
         _, node, normals = sides_at_nodes(facets, surface, divided=False)
         self.normals, self.walls = normals[np.searchsorted(node, self.nodes)], np.zeros(p, dtype=np.int64)
-        self.area, self.surface = np.zeros(p), surface
-        self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
-        self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
+        self.gap, self.area = np.full(p, np.inf), np.zeros(p)
+        self._corners = CornerArrays(
+            nodes=self.nodes,
+            allowed=np.ones(p, dtype=np.int64),
+            around_start=start,
+            around=around,
+            gap=self.gap,
+            normal=np.zeros((p, facets.x.shape[1])),
+            N=np.zeros((p, facets.nodes.shape[1])),
+            facet=np.full(p, -1, dtype=np.int64),
+        )
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))
-        self._project = kernels.jit(project_nodes, is_faced, shape_functions_below, *_facet_maps.CALLED)
+        called = is_faced, shape_functions_below, *_facet_maps.CALLED
+        self._project = kernels.jit(project_nodes, *called, allocates=False)
 
     def search(self, x: FloatArray, margin: float) -> None:
         """Find the candidate facets at the positions ``x`` of all nodes [m]."""
@@ -220,14 +195,13 @@ class CornerPoints:
         self._set_pairs(np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
     def _set_pairs(self, pairs: IntArray) -> None:
-        self._pairs = pairs
-        self._largest_gap = LARGEST_GAP * self._facets.diameter[pairs[:, 1]]
-        self._depth = DEPTH * self._facets.height[pairs[:, 1]]
+        facets, f = self._facets, pairs[:, 1]
+        self._candidates = CornerPairs(pairs, LARGEST_GAP * facets.diameter[f], DEPTH * facets.height[f])
 
     def needed(self) -> IntArray:
         """Nodes whose positions the gaps depend on, sorted."""
         facets = self._facets
-        every = np.union1d(self._pairs[:, 1], self._around)
+        every = np.union1d(self._candidates.pairs[:, 1], self._corners.around)
         nodes: IntArray = np.union1d(facets.nodes[every].ravel(), self.nodes)
         return nodes
 
@@ -239,41 +213,21 @@ class CornerPoints:
             covered: Nodes of the facets that have a segment, shape (nodes,).
             shut: Closed nodes of the slave surfaces, shape (nodes,).
         """
-        self._allowed[:] = np.where(covered[self.nodes], 2 if self._of_master else 0, 1)
-        facets, shape = self._facets, self._facets.shape
-        self._project(
-            x,
-            facets.nodes,
-            shape.corners,
-            shape.points,
-            shape.simplex,
-            self.nodes,
-            self._pairs,
-            self._allowed,
-            shut,
-            self._around_start,
-            self._around,
-            self._largest_gap,
-            self._depth,
-            _INSIDE,
-            self.gap,
-            self._normal,
-            self._N,
-            self._chosen,
-        )
+        self._corners.allowed[:] = np.where(covered[self.nodes], 2 if self._of_master else 0, 1)
+        self._project(x, self._facets.arrays, self._corners, self._candidates, shut)
 
     def closed_nodes(self, tolerance: float) -> IntArray:
         """Closed corners of this rank, and the nodes of the facets opposite."""
         closed = self.gap <= tolerance
-        return np.union1d(self.nodes[closed], self._facets.nodes[self._chosen[closed]])
+        return np.union1d(self.nodes[closed], self._facets.nodes[self._corners.facet[closed]])
 
     def rows(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """See :meth:`.SurfacePair.rows`."""
-        chosen = np.flatnonzero(which)
-        n = self._facets.nodes.shape[1]
+        chosen, corners = np.flatnonzero(which), self._corners
+        n = corners.N.shape[1]
         lengths = np.zeros(which.size, dtype=np.int64)
         lengths[chosen] = 1 + n
-        nodes = np.column_stack([self.nodes[chosen], self._facets.nodes[self._chosen[chosen]]])
-        W = np.column_stack([np.ones(chosen.size), -self._N[chosen]])
-        B = W[:, :, None] * self._normal[chosen][:, None, :]
-        return lengths, nodes.ravel(), B.reshape(-1, self._normal.shape[1]), W.ravel()
+        nodes = np.column_stack([self.nodes[chosen], self._facets.nodes[corners.facet[chosen]]])
+        W = np.column_stack([np.ones(chosen.size), -corners.N[chosen]])
+        B = W[:, :, None] * corners.normal[chosen][:, None, :]
+        return lengths, nodes.ravel(), B.reshape(-1, B.shape[2]), W.ravel()

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
+from dolfinx_impact.contact.surfaces._arrays import FacetArrays, Segments
 from dolfinx_impact.contact.surfaces._places import set_axes
+
+
+def opposite(corners):
+    """Two facets with these numbers of corners, of diameters 1 and 0.7, that have a segment."""
+    facets = FacetArrays(*[np.zeros(0)] * len(FacetArrays._fields))
+    segments = Segments(*[np.zeros(0)] * len(Segments._fields))
+    nodes, diameter = np.arange(2 * corners).reshape(2, corners), np.array([1.0, 0.7])
+    facets = facets._replace(nodes=nodes, corners=np.arange(corners), diameter=diameter)
+    return facets, segments._replace(pairs=np.array([[0, 1]]), found=np.array([True]))
 
 
 @examples(20)
@@ -21,20 +31,9 @@ def test_axes_are_orthonormal_and_along_a_block(seed, corners, angle):
     if corners == 3:
         block = block[[0, 1, 3]]
     x = np.vstack([plane, block]) @ frame[:2] + rng.normal(size=3)
-    facets = np.arange(2 * corners).reshape(2, corners)
+    facets, segments = opposite(corners)
     axes = np.zeros((2, 3))
-    width = set_axes(
-        0,
-        1,
-        np.array([True]),
-        np.array([[0, 1]]),
-        x,
-        facets,
-        0,
-        np.arange(corners),
-        np.array([1.0, 0.7]),
-        axes,
-    )
+    width = set_axes(0, 1, x, facets, segments, 0, axes)
     assert width == 0.7
     assert axes @ axes.T == pytest.approx(np.eye(2), abs=1e-12)
     assert axes @ frame[2] == pytest.approx([0.0, 0.0], abs=1e-12)
