@@ -117,8 +117,7 @@ class SymmetricSolver:
         size: Total number of dofs.
 
     Attributes:
-        factors: Arguments of the loop: dofs in the order of elimination, strictly lower part of L and
-            strictly upper part of L^T in CSR format, inverse of D, and a work array.
+        factors: See :func:`.solve_symmetric`.
 
     Raises:
         ArithmeticError: When SuperLU finds no symmetric factors.
@@ -153,7 +152,7 @@ class SymmetricSolver:
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b``, shape (size,), into ``out``."""
         out[: self._size] = 0.0
-        self._loops.solve_symmetric(*self.factors, b, out)
+        self._loops.solve_symmetric(self.factors, b, out)
 
     def compiled(self) -> tuple[AnyArray, ...]:
         """The :attr:`factors`, for compiled loops."""

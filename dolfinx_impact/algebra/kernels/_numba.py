@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..._types import BoolArray, FloatArray, Forces, IntArray
+from ..._types import AnyArray, BoolArray, FloatArray, Forces, IntArray
 
 COMPILED = True
 #: Largest number of steps of the active set method.
@@ -24,6 +24,8 @@ _OPTIONS = {"cache": True, "error_model": "numpy", "forceinline": False, "_nrt":
 #: Blocks are read once and in order, but hardware asks for the next ones too late: twice the time [numbers].
 _AHEAD = 384
 _jit = numba.njit(**_OPTIONS, fastmath=False)
+#: For arrays in a tuple, where nothing is allocated: references need no counting.
+_jit_uncounted = numba.njit(**{**_OPTIONS, "_nrt": False}, fastmath=False)
 _jit_reordered = numba.njit(**_OPTIONS, fastmath={"reassoc", "contract"})
 
 
@@ -145,24 +147,16 @@ def trapezoidal_sums(
     return kinetic / 2, stored / 2, first / 2, second / 2, third / 2
 
 
-@_jit
-def solve_symmetric(
-    order: IntArray,
-    lower_start: IntArray,
-    lower_column: IntArray,
-    lower: FloatArray,
-    upper_start: IntArray,
-    upper_column: IntArray,
-    upper: FloatArray,
-    inverse_pivots: FloatArray,
-    y: FloatArray,
-    b: FloatArray,
-    x: FloatArray,
-) -> None:
-    """Solve ``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is a work array.
+@_jit_uncounted
+def solve_symmetric(factors: tuple[AnyArray, ...], b: FloatArray, x: FloatArray) -> None:
+    """Solve ``A x = b`` at the dofs of A; other entries of x stay.
 
-    The strictly lower part of L and the strictly upper part of L^T are in CSR format.
+    Args:
+        factors: ``A = L D L^T``: the dofs in the order of elimination, the strictly lower part of L and the
+            strictly upper part of L^T in CSR format, the inverse of D, and a work array.
+        b, x: Right-hand side and solution.
     """
+    order, lower_start, lower_column, lower, upper_start, upper_column, upper, inverse_pivots, y = factors
     n = order.size
     for i in range(n):
         a = b[order[i]]

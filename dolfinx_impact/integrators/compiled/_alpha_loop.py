@@ -67,7 +67,7 @@ def _free_step(s: AlphaState, m: OneStepModel) -> None:
     shared.stored_force(m.stiffness, m.load, m.x, m.f)
     for j in range(m.f.size):
         m.f[j] = m.f[j] * s.constants.acting + s.remembered[j]
-    solve_symmetric(*m.factors, m.f, m.dv)
+    solve_symmetric(m.factors, m.f, m.dv)
     for j in range(m.dv.size):
         s.v[j] += m.dv[j]
 
@@ -102,8 +102,8 @@ def _touch(h: float, c: LoopPoints, s: AlphaState, m: OneStepModel) -> int:
         if not one_step.solve_problem(count, s.problem):
             return -1
         if one_step.right_side(c, count, s.problem, m.f):
-            solve_symmetric(*m.factors, m.f, m.dv)
-            solve_symmetric(*m.mass_factors, m.f, s.w)
+            solve_symmetric(m.factors, m.f, m.dv)
+            solve_symmetric(m.mass_factors, m.f, s.w)
             for j in range(m.dv.size):
                 s.v[j] += (1 - m.direct) * m.dv[j] + m.direct * s.w[j]
     return count

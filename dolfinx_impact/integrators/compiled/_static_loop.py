@@ -112,7 +112,7 @@ def _touch(h: float, c: LoopPoints, q: StaticState) -> int:
 def _settle(h: float, c: LoopPoints, q: StaticState) -> bool:
     """Equilibrium of the dofs c from the forces ``f``, see :meth:`.StaticLayer.settle`."""
     s, p = q.s, q.problem
-    solve_symmetric(*q.factors, s.f, q.x)
+    solve_symmetric(q.factors, s.f, q.x)
     count: int = _touch(h, c, q)
     if count < 0:
         return False
@@ -123,7 +123,7 @@ def _settle(h: float, c: LoopPoints, q: StaticState) -> bool:
         q.pushed[j] = 0.0
     _add_forces(c, q.lam, q.pushed)
     largest, size = 0.0, 0.0
-    solve_symmetric(*q.factors, q.pushed, q.change)
+    solve_symmetric(q.factors, q.pushed, q.change)
     for j in q.at:
         q.x[j] += q.change[j]
         largest, size = max(largest, abs(q.x[j])), max(size, abs(s.u[j]))

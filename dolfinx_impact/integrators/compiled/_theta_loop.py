@@ -46,7 +46,7 @@ def _free_step(theta: float, h: float, s: ThetaState, m: OneStepModel) -> None:
     shared.stored_force(m.stiffness, m.load, m.x, m.f)
     for j in range(m.f.size):
         m.f[j] *= h
-    solve_symmetric(*m.factors, m.f, m.dv)
+    solve_symmetric(m.factors, m.f, m.dv)
     for j in range(m.dv.size):
         s.v[j] += m.dv[j]
 
@@ -99,9 +99,9 @@ def _touch(h: float, c: LoopPoints, s: ThetaState, m: OneStepModel) -> int:
             return -1
         if one_step.right_side(c, count, s.problem, m.f):  # v += A^-1 L^T r
             if m.direct == 1.0:
-                solve_symmetric(*m.mass_factors, m.f, m.dv)
+                solve_symmetric(m.mass_factors, m.f, m.dv)
             else:
-                solve_symmetric(*m.factors, m.f, m.dv)
+                solve_symmetric(m.factors, m.f, m.dv)
             for j in range(m.dv.size):
                 s.v[j] += m.dv[j]
     return count

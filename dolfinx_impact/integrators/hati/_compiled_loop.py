@@ -291,7 +291,7 @@ def _free_problem(h: float, both: Sides, amplitudes: FloatArray) -> None:
     if s.rate > 0.0:
         for k in range(u.size):
             s.b[k] -= s.rate * s.mass[k] * v[k]
-    solve_symmetric(*s.factors, s.b, a)
+    solve_symmetric(s.factors, s.b, a)
     for k in range(new.size):
         new[k] = v[s.at[k]] + gamma * h * a[s.at[k]]
 
@@ -303,7 +303,7 @@ def _constrained_problem(h: float, both: Sides) -> None:
     u, v, a = s.u, s.v, s.a
     for k in range(multipliers.size):
         s.b[s.at[k]] -= multipliers[k]
-    solve_symmetric(*s.factors, s.b, a)
+    solve_symmetric(s.factors, s.b, a)
     for k in range(u.size):
         u[k] += beta * h * h * a[k]
         v[k] += gamma * h * a[k]
