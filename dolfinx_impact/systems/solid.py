@@ -20,10 +20,10 @@ from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_inverted
 from .body import Body
 from .continuum import Continuum
+from .elements.batch_code import NotGenerated
 from .elements.compiler import NoCompiler
 from .elements.element import element_of
 from .elements.element_forces import ElementForces, Part
-from .elements.expressions import NotGenerated
 from .elements.history import History
 from .forces import bulk_viscosity as viscosity
 from .forces.element_forms import compile_form

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import ufl
 from numpy.typing import ArrayLike
 from ufl.core.expr import Expr
 
 from ..._types import FloatArray
-from . import expressions
+from ...algebra.expressions.reader import NotRead, Reader
+from ...algebra.expressions.tape import Tape
 from .moving import STEP
 from .shapes import Shape, positive
 
@@ -62,7 +64,7 @@ class SignedDistance(Shape):
         if expression is not None:
             if gradient is not None:
                 raise ValueError("a UFL expression has its own gradient: leave gradient out")
-            known = expressions.Function(expression, self.gdim)
+            known = _UflFunction(expression, self.gdim)
             self._function, self._gradient = known, known.gradient
         elif callable(function):
             self._function, self._gradient = function, gradient or self._differences
@@ -120,9 +122,18 @@ def _expression(function: Any, gdim: int) -> Expr | None:
         return function
     if callable(function):
         with contextlib.suppress(Exception):  # any error of a function of arrays called with a UFL vector
-            value = function(expressions.space(gdim))
+            value = function(_space(gdim))
             return value if isinstance(value, Expr) else None
     return None
+
+
+def _space(gdim: int) -> ufl.SpatialCoordinate:
+    """Spatial coordinate x in ``gdim`` dimensions, for expressions without a mesh."""
+    import basix.ufl
+
+    cell = ("interval", "triangle", "tetrahedron")[gdim - 1]
+    element = basix.ufl.element("Lagrange", cell, 1, shape=(gdim,))
+    return ufl.SpatialCoordinate(ufl.Mesh(element))
 
 
 def _called(
@@ -140,3 +151,48 @@ def _called(
     if values.shape != shape:
         raise ValueError(f"the {name} at x of shape {x.shape} must have shape {shape}, not {values.shape}")
     return values
+
+
+class _UflFunction:
+    """A scalar UFL expression in x and its gradient as functions of points.
+
+    The expression is translated once into a list of NumPy calls, with common subexpressions shared.
+
+    Args:
+        expression: A scalar in :func:`ufl.SpatialCoordinate`, numbers and constants.
+        gdim: Geometric dimension.
+
+    Raises:
+        ValueError: An expression that is not scalar, of another dimension, or with other terminals
+            (coefficients, normals, cell sizes).
+    """
+
+    def __init__(self, expression: Any, gdim: int) -> None:
+        if expression.ufl_shape != () or expression.ufl_free_indices:
+            raise ValueError(
+                f"a signed distance is a scalar, but the expression has shape {expression.ufl_shape}"
+            )
+        places = ufl.algorithms.extract_type(expression, ufl.classes.SpatialCoordinate)
+        if not places:
+            raise ValueError("the expression does not depend on x: use ufl.SpatialCoordinate(mesh)")
+        for each in places:
+            if each.ufl_shape != (gdim,):
+                raise ValueError(f"the expression has {each.ufl_shape[0]} directions, but gdim is {gdim}")
+        tape = Tape()
+        self._reader = Reader(tape, dict.fromkeys(places, np.array([tape.input(i) for i in range(gdim)])))
+        try:
+            value, slopes = (self._reader.read(each) for each in (expression, ufl.grad(expression)))
+        except NotRead as error:
+            raise ValueError(
+                f"the expression contains {error}, which has no value at any place in space: use "
+                "ufl.SpatialCoordinate, numbers and constants"
+            ) from None
+        self._value, self._gradient = tape.function([int(value)]), tape.function(list(slopes))
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Values at the points ``x``, shape (p, gdim); shape (p,)."""
+        return self._value(x, self._reader.parameters())[:, 0]
+
+    def gradient(self, x: FloatArray) -> FloatArray:
+        """Gradients at the points ``x``, shape (p, gdim)."""
+        return self._gradient(x, self._reader.parameters())

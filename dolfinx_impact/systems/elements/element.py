@@ -14,7 +14,7 @@ from ... import _compat
 from ..._types import FloatArray, IntArray
 from ...materials import kinematics
 from ..masses.mass_lumping import scalar_element
-from .expressions import NotGenerated
+from .batch_code import NotGenerated
 
 _ZERO = 1e-14
 _SIMPLICES = ("triangle", "tetrahedron")

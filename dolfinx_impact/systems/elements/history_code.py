@@ -10,11 +10,11 @@ import ufl
 from dolfinx import fem
 
 from ..._types import FloatArray
+from ...algebra.expressions.tape import Tape
 from ...materials import HistoryLaw, J2Plasticity
 from ...materials.history import Variables
-from .expressions import Reader
+from .batch_code import LawReader, statements
 from .law_code import _LAW, MEAN_DILATATION, NODAL_PRESSURE, LawCode
-from .tape import Tape
 
 #: Plastic strains at which the slope of a hardening law is looked at.
 _SAMPLES = (0.0, *map(float, np.geomspace(1e-6, 3.0, 60)))
@@ -154,7 +154,7 @@ class Hardening:
         hardening, variables = law.hardening, [fem.Constant(mesh, 0.0) for _ in range(3)]
         self._tape = tape = Tape()
         numbers = [tape.input(k) for k in range(3)]
-        self._reader = Reader(tape, {each: np.array(k) for each, k in zip(variables, numbers)})
+        self._reader = LawReader(tape, {each: np.array(k) for each, k in zip(variables, numbers)})
         stress = int(self._reader.read(hardening.flow_stress(*variables)))
         self.at_first = self._value(stress, 0.0)
         if not 0.0 < self.at_first < np.inf:
@@ -165,7 +165,7 @@ class Hardening:
         slopes = tape.gradient(stress, numbers[:2])
         if not hasattr(hardening, "least_slope"):
             self._refuse_soft(law, stress, slopes[0])
-        code = tape.code({"slope[0]": slopes[0], "slope[1]": slopes[1], "const batch sigma": stress})
+        code = statements(tape, {"slope[0]": slopes[0], "slope[1]": slopes[1], "const batch sigma": stress})
         given = "batch strain, batch rate, batch work, const double *p, batch *slope"
         lines = "\n  ".join(["const batch x[3] = {strain, rate, work};", *code, "return sigma;"])
         self.source = f"static inline batch yield_stress({given})\n{{\n  {lines}\n}}\n"

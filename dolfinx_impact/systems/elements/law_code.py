@@ -10,9 +10,9 @@ import ufl
 from dolfinx import fem
 
 from ..._types import FloatArray
+from ...algebra.expressions.tape import Tape
+from .batch_code import LawReader, statements
 from .element import Element
-from .expressions import Reader
-from .tape import Tape
 
 _HEAD = "static inline void {}(const batch *x, const double *p, batch *P, batch *W)"
 _LAW = (
@@ -79,7 +79,7 @@ class LawCode:
         self._strains = {int(entries[i, j]): float(i == j) for i, j in self._places}
         # The volume ratio is the last input of the function of a point, and the only one of that of a node.
         self._at = self._tape.input(len(self._places) if locking == MEAN_DILATATION else 0)
-        self._reader = Reader(self._tape, {self._F: entries, self._ratio: np.array(self._at)})
+        self._reader = LawReader(self._tape, {self._F: entries, self._ratio: np.array(self._at)})
         #: Number of entries of x before the changes of these.
         self._width = len(self._strains) + (locking == MEAN_DILATATION)
         self.source = self._by_stress(law) if by_stress else self._by_energy(law, locking)
@@ -184,7 +184,7 @@ class LawCode:
         return {each: self._tape.constant(value) for each, value in values.items()}
 
     def _code(self, name: str, results: dict[str, int]) -> str:
-        body = "\n  ".join(self._tape.code(results))
+        body = "\n  ".join(statements(self._tape, results))
         if name == "law":
             time = "const double h = since > 0.0 ? since : 0.0;"
             return f"{_LAW}\n{{\n  {time}\n  {body}\n  return {int(self.initial.size > 0)};\n}}\n"

@@ -1,34 +1,35 @@
-"""Scalar expressions as a list of operations without repetitions: derivatives, and C code of the batches."""
+"""Expressions as a list of operations on numbers without repetitions: values and derivatives.
+
+UFL's own derivatives are no substitute for those here. Read onto the same tape, ``ufl.diff`` of the energies
+of laws gives forces of 1.2 to 4 times as many operations (Mooney-Rivlin: 410 for 208), and the tangents of
+``ufl.derivative`` in a direction 1.3 to 7 times as many (960 for 477), those of a second ``ufl.diff`` 3 to 24
+times; tangents of a neo-Hookean hexahedron with mean dilatation take 5.7 times as long.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import erf
 
-#: Operations on numbers, for constants; not finite where C's are not, as in a branch that is not taken.
-_FOLDED: dict[str, Callable[..., Any]] = {
-    "+": np.add,
-    "*": np.multiply,
-    "/": np.divide,
-    "pow": np.power,
-    "log": np.log,
-    "exp": np.exp,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "fabs": np.abs,
-    "<": np.less,
-    "<=": np.less_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
-}
+from ..._types import FloatArray
+
+#: Operations by NumPy; not finite where C's are not, as in a branch that is not taken.
+NUMPY: dict[str, Callable[..., Any]] = {
+    "+": np.add, "*": np.multiply, "/": np.divide, "pow": np.power, "fabs": np.abs, "sqrt": np.sqrt,
+    "min": np.minimum, "max": np.maximum, "exp": np.exp, "log": np.log, "erf": erf,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal,
+    "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "select": np.where,
+}  # fmt: skip
 #: Largest whole exponent of a power that is written as products.
 _MOST_FACTORS = 8
-#: Inputs and the arrays of their names in C.
-_INPUTS = {"input": "x", "state": "z", "parameter": "p"}
-_LEAVES = ("constant", *_INPUTS, "step")
+#: Operations without operands.
+LEAVES = ("constant", "input", "state", "parameter", "step")
+CONDITIONS = ("<", "<=", "==", "!=", "and", "or", "not")
 
 
 class Operation(NamedTuple):
@@ -42,8 +43,7 @@ class Operation(NamedTuple):
 class Tape:
     """Operations in the order of evaluation, each once; expressions are their numbers.
 
-    Inputs ``"input"`` and ``"state"`` are batches of numbers, one for each cell, ``"parameter"`` and
-    ``"step"`` the same number for all cells.
+    Inputs ``"input"`` and ``"state"`` are numbers of a point, ``"parameter"`` and ``"step"`` of all.
 
     Attributes:
         operations: The operations.
@@ -66,7 +66,7 @@ class Tape:
         return self._add(Operation("constant", (), float(value)))
 
     def input(self, place: int) -> int:
-        """Entry ``place`` of the inputs of a cell."""
+        """Entry ``place`` of the inputs of a point."""
         return self._add(Operation("input", (place,)))
 
     def state(self, place: int) -> int:
@@ -89,10 +89,10 @@ class Tape:
     def apply(self, name: str, *arguments: int) -> int:
         """The operation of that name on expressions, simplified where arguments are 0, 1 or numbers."""
         values = [self.value(each) for each in arguments]
-        if name in _FOLDED and all(value is not None for value in values):
+        if all(value is not None for value in values):
             with np.errstate(all="ignore"):
-                return self.constant(float(_FOLDED[name](*values)))
-        if name in ("select", "and", "or", "not"):
+                return self.constant(float(NUMPY[name](*values)))
+        if name in ("select", "and", "or"):
             return self._logical(name, arguments)
         if name == "+":
             return self._sum(*arguments)
@@ -109,9 +109,7 @@ class Tape:
         known = self.value(arguments[0])
         if name == "select" and known is not None:
             return arguments[1] if known else arguments[2]
-        if name == "not" and known is not None:
-            return self.constant(float(not known))
-        for one, other in (arguments, arguments[::-1]) if name in ("and", "or") else ():
+        for one, other in (arguments, arguments[::-1]) if name != "select" else ():
             known = self.value(one)
             if known is not None:
                 return other if bool(known) == (name == "and") else one
@@ -134,7 +132,7 @@ class Tape:
 
     def _power(self, base: int, exponent: int) -> int:
         value = self.value(exponent)
-        if value is None or value != round(value) or not 0 <= value <= _MOST_FACTORS:
+        if value is None or not 0 <= value <= _MOST_FACTORS or value != round(value):
             return self._add(Operation("pow", (base, exponent)))
         power = self.constant(1.0)
         for _ in range(round(value)):
@@ -145,12 +143,48 @@ class Tape:
         """``-a``."""
         return self.apply("*", self.constant(-1.0), a)
 
+    def function(self, numbers: Sequence[int]) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        """Expressions of inputs and parameters as a function of points, evaluated by NumPy.
+
+        Returns:
+            A function of the inputs, shape (p, n), and the parameters, shape (m,): shape (p, k).
+        """
+        constants, calls = {}, []
+        leaves: dict[str, list[tuple[int, int]]] = {"input": [], "parameter": []}
+        for each in self.needed(numbers):
+            name, arguments, value = self.operations[each]
+            if name == "constant":
+                constants[each] = value
+            elif name in leaves:
+                leaves[name].append((each, arguments[0]))
+            else:
+                calls.append((each, NUMPY[name], arguments))
+
+        def values(inputs: FloatArray, parameters: FloatArray) -> FloatArray:
+            found: dict[int, Any] = dict(constants)
+            found.update((each, inputs[:, place]) for each, place in leaves["input"])
+            found.update((each, parameters[place]) for each, place in leaves["parameter"])
+            with np.errstate(all="ignore"):
+                for each, function, arguments in calls:
+                    found[each] = function(*[found[argument] for argument in arguments])
+            columns = [np.broadcast_to(found[each], len(inputs)) for each in numbers]
+            return np.column_stack(columns).astype(np.float64)
+
+        return values
+
+    def values(
+        self, numbers: Sequence[int], parameters: FloatArray, inputs: Sequence[float] = ()
+    ) -> FloatArray:
+        """Values of expressions at one point, shape (k,)."""
+        found: FloatArray = self.function(numbers)(np.array([inputs]), parameters)[0]
+        return found
+
     # -- derivatives
 
     def _slopes(self, number: int) -> list[tuple[int, int]]:
         """Arguments of an operation, and its derivatives with respect to them."""
         name, arguments, _ = self.operations[number]
-        if name in (*_LEAVES, "<", "<=", "==", "!=", "and", "or", "not"):
+        if name in (*LEAVES, *CONDITIONS):
             return []
         a, b = arguments[0], arguments[-1]
         if name == "+":
@@ -186,7 +220,9 @@ class Tape:
             return self.apply("cos", a)
         if name == "cos":
             return self.minus(self.apply("sin", a))
-        zero, minus = self.constant(0.0), self.constant(-1.0)  # of fabs, 0 at 0 as in UFL
+        if name != "fabs":
+            raise NotImplementedError(f"the tape does not differentiate {name!r}: let UFL do it")
+        zero, minus = self.constant(0.0), self.constant(-1.0)  # 0 at 0 as in UFL
         positive = self.apply("select", self.apply("<", zero, a), one, zero)
         return self.apply("select", self.apply("<", a, zero), minus, positive)
 
@@ -196,14 +232,14 @@ class Tape:
         By the reverse mode; with conditions by the forward mode, which selects the derivative of a branch:
         that of the other one, which may not be finite, is not even multiplied by zero.
         """
-        zero, needed = self.constant(0.0), self._needed([number])
+        zero, needed = self.constant(0.0), self.needed([number])
         if any(self.operations[each].name == "select" for each in needed):
             changes = [
                 {other: self.constant(float(other == each)) for other in variables} for each in variables
             ]
             return [self.directional([number], change)[0] for change in changes]
         slopes = {number: self.constant(1.0)}
-        for each in sorted(needed, reverse=True):
+        for each in reversed(needed):
             if each not in slopes or slopes[each] == zero:
                 continue
             for argument, slope in self._slopes(each):
@@ -214,7 +250,7 @@ class Tape:
     def directional(self, numbers: Sequence[int], change: dict[int, int]) -> list[int]:
         """Derivatives of expressions along ``change``, the changes of some inputs, by the forward mode."""
         zero, changes = self.constant(0.0), dict(change)
-        for each in sorted(self._needed(numbers)):
+        for each in self.needed(numbers):
             if each in changes:
                 continue
             name, arguments, _ = self.operations[each]
@@ -231,79 +267,22 @@ class Tape:
     def replaced(self, numbers: Sequence[int], values: dict[int, int]) -> list[int]:
         """Expressions with other ones in the place of some inputs."""
         new = dict(values)
-        for each in sorted(self._needed(numbers)):
+        for each in self.needed(numbers):
             name, arguments, _ = self.operations[each]
-            if each not in new and name in _LEAVES:
+            if each not in new and name in LEAVES:
                 new[each] = each
             elif each not in new:
                 new[each] = self.apply(name, *(new[argument] for argument in arguments))
         return [new[each] for each in numbers]
 
-    def _needed(self, numbers: Sequence[int]) -> set[int]:
-        """All operations that some expressions depend on, themselves included."""
+    def needed(self, numbers: Iterable[int]) -> list[int]:
+        """All operations that some expressions depend on, themselves included, in order."""
         needed: set[int] = set()
         waiting = list(numbers)
         while waiting:
             number = waiting.pop()
             if number not in needed:
                 needed.add(number)
-                if self.operations[number].name not in _LEAVES:
+                if self.operations[number].name not in LEAVES:
                     waiting.extend(self.operations[number].arguments)
-        return needed
-
-    # -- code
-
-    def code(self, outputs: dict[str, int]) -> list[str]:
-        """C statements that assign expressions to the given variables.
-
-        Batches have the type ``batch``, conditions ``mask``, numbers ``double``.
-        """
-        kinds: dict[int, str] = {}
-        lines = []
-        for number in sorted(self._needed(list(outputs.values()))):
-            operation = self.operations[number]
-            kinds[number] = self._kind(operation, kinds)
-            if operation.name not in _LEAVES:
-                lines.append(f"const {kinds[number]} t{number} = {self._term(operation, kinds)};")
-        for name, number in outputs.items():
-            term = self._name(number)
-            lines.append(f"{name} = {term};" if kinds[number] == "batch" else f"{name} = spread({term});")
-        return lines
-
-    def _kind(self, operation: Operation, kinds: dict[int, str]) -> str:
-        if operation.name in _LEAVES:
-            return "batch" if operation.name in ("input", "state") else "double"
-        if operation.name in ("<", "<=", "==", "!=", "and", "or", "not"):
-            return "mask"
-        if operation.name == "select" or any(kinds[each] == "batch" for each in operation.arguments):
-            return "batch"
-        return "double"
-
-    def _name(self, number: int) -> str:
-        name, arguments, value = self.operations[number]
-        if name == "constant":
-            named = {np.inf: "INFINITY", -np.inf: "-INFINITY"}
-            return f"({value!r})" if np.isfinite(value) else f"({named.get(value, 'NAN')})"
-        if name in _INPUTS:
-            return f"{_INPUTS[name]}[{arguments[0]}]"
-        return "h" if name == "step" else f"t{number}"
-
-    def _term(self, operation: Operation, kinds: dict[int, str]) -> str:
-        name, arguments, _ = operation
-        terms = [self._name(each) for each in arguments]
-        wide = [
-            term if kinds[each] in ("batch", "mask") else f"spread({term})"
-            for each, term in zip(arguments, terms)
-        ]
-        if name in ("<", "<=", "==", "!="):
-            return f"(mask)({wide[0]} {name} {wide[1]})"
-        if name in ("and", "or"):
-            return f"{terms[0]} {'&' if name == 'and' else '|'} {terms[1]}"
-        if name == "not":
-            return f"~{terms[0]}"
-        if name == "select":
-            return f"chosen({', '.join(wide)})"
-        if name in ("+", "*", "/"):
-            return f"{terms[0]} {name} {terms[1]}"
-        batch = any(kinds[each] == "batch" for each in arguments)
-        return f"batch_{name}({', '.join(wide)})" if batch else f"{name}({', '.join(terms)})"
+        return sorted(needed)
