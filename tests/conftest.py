@@ -125,9 +125,10 @@ def as_on_one_rank(request, kept_files):
 
 @pytest.fixture
 def plain_pixels(monkeypatch):
-    """Pictures of bodies have no finer pixels that smooth their edges: a quarter of the work."""
+    """Pictures of bodies are half as wide, without finer pixels that smooth their edges."""
     from dolfinx_impact.plot import solids
 
+    monkeypatch.setattr(solids, "WIDTH", solids.WIDTH // 2)
     monkeypatch.setattr(solids.SolidScene.images, "__defaults__", (1,))
 
 

@@ -79,7 +79,7 @@ def test_a_cut_has_the_colours_of_the_parts():
         assert (np.abs(middle[:, 1] - 0.5) < 1e-4).any()
 
 
-def test_colours_in_a_picture(shared_path):
+def test_colours_in_a_picture(shared_path, plain_pixels):
     """The left body blue and the right one yellow, dark where the field is at its top."""
     body = pair()
     path, top = shared_path / "parts.png", 2.0
@@ -129,7 +129,7 @@ def test_sides_of_a_list_of_contacts():
     assert np.array_equal(np.unique(np.concatenate(COMM.allgather(sides))), [0, 1, 2])
 
 
-def test_the_film_keeps_the_colours_of_the_scale(shared_path):
+def test_the_film_keeps_the_colours_of_the_scale(shared_path, plain_pixels):
     body = pair()
     path = shared_path / "parts.gif"
     moments = [at_rest(body)._replace(t=t) for t in (0.0, 1.0)]

@@ -317,7 +317,7 @@ def test_the_skin_is_all_that_is_seen(cell, degree, count):
 
 
 @pytest.mark.mpi
-def test_a_rank_without_cells_draws_nothing(shared_path):
+def test_a_rank_without_cells_draws_nothing(shared_path, plain_pixels):
     """Two cells on up to three ranks: skin, stress, picture."""
     corners = [[0.0] * 3, [2.0, 1, 1]]
     mesh = dmesh.create_box(MPI.COMM_WORLD, corners, [2, 1, 1], dmesh.CellType.hexahedron)
@@ -545,7 +545,7 @@ def test_bodies_far_from_the_origin_are_where_they_are():
         assert found == pytest.approx(np.sort(solid.x[:, 0] - at + 0.001), abs=1e-9)
 
 
-def test_moments_of_another_body_are_refused(tmp_path):
+def test_moments_of_another_body_are_refused(tmp_path, plain_pixels):
     solid, other = plate(), plate(at=1.0)
     scheme = di.CDLagrange(solid, 0.5 * solid.critical_time_step())
     scheme.start(0.0, 0.0)

@@ -361,14 +361,14 @@ def test_an_mp4_needs_ffmpeg(shared_path, monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="without ffmpeg there is no MP4")
-def test_a_body_in_an_mp4(tmp_path):
+def test_a_body_in_an_mp4(tmp_path, plain_pixels):
     pytest.importorskip("pyvista")
     solid, path = block(), tmp_path / "film.mp4"
     plot.animate(path, solid, flight(solid, 2), obstacle=FLOOR, cells=4)
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
-def test_a_failed_film_leaves_the_one_before(tmp_path, monkeypatch):
+def test_a_failed_film_leaves_the_one_before(tmp_path, monkeypatch, plain_pixels):
     pytest.importorskip("pyvista")
     path = tmp_path / "film.gif"
     path.write_bytes(b"before")
