@@ -154,19 +154,19 @@ def join_points(points: Points, parts: Parts, segments: Segments, normal: FloatA
         parts, segments: See :func:`dual_basis`.
         normal: Outward normals of all facets.
     """
-    groups, point_start, point_parts, point_places = points.groups, points.start, points.parts, points.places
+    groups, start = points.groups, points.start
     direction, facing, leads, following = points.direction, points.facing, points.leads, points.following
-    areas, starts = parts.areas, parts.start
-    pairs, mass, normals, found = segments.pairs, segments.mass, segments.normals, segments.found
+    starts, pairs, mass = parts.start, segments.pairs, segments.mass
+    normals, found = segments.normals, segments.found
     gdim = direction.shape[1]
     for group in range(groups.shape[0]):
         first, end = groups[group]
         for q in range(first, end):
             direction[q], facing[q], leads[q], following[q], covered = 0.0, -np.inf, False, -1, 0.0
             towards = 0.0
-            for m in range(point_start[q], point_start[q + 1]):
-                e = point_parts[m]
-                if areas[e, point_places[m]] == 0.0:
+            for m in range(start[q], start[q + 1]):
+                e = points.parts[m]
+                if parts.areas[e, points.places[m]] == 0.0:
                     continue
                 for p in range(starts[e], starts[e + 1]):
                     if found[p]:
@@ -213,23 +213,20 @@ def weighted_gaps(points: Points, parts: Parts, straight: bool) -> None:
         parts: See :func:`dual_basis`.
         straight: Whether facets are linear, so that the least gap is at a corner of a segment.
     """
-    point_start, point_parts, point_places = points.start, points.parts, points.places
-    leads, following, beyond, gap, area = (
-        points.leads, points.following, points.beyond, points.gap, points.area,
-    )  # fmt: skip
-    areas, weighted, bottom = parts.areas, parts.weighted, parts.bottom
-    for i in range(point_start.size - 1):
+    start, following, gap, area, areas = points.start, points.following, points.gap, points.area, parts.areas
+    for i in range(gap.size):
         gap[i], area[i] = np.inf, 0.0
-        if not leads[i]:
+        if not points.leads[i]:
             continue
         A, g, least, margin, q = 0.0, 0.0, np.inf, 0.0, i
         while q >= 0:
-            margin = max(margin, beyond[q])
-            for m in range(point_start[q], point_start[q + 1]):
-                A += areas[point_parts[m], point_places[m]]
-                g += weighted[point_parts[m], point_places[m]]
-                if areas[point_parts[m], point_places[m]] > 0.0:
-                    least = min(least, bottom[point_parts[m]])
+            margin = max(margin, points.beyond[q])
+            for m in range(start[q], start[q + 1]):
+                e, k = points.parts[m], points.places[m]
+                A += areas[e, k]
+                g += parts.weighted[e, k]
+                if areas[e, k] > 0.0:
+                    least = min(least, parts.bottom[e])
             q = following[q]
         g = g / A if A > 0.0 else np.inf
         if g < least - margin:
