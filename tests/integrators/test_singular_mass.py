@@ -14,6 +14,7 @@ from dolfinx_impact import parallel
 from dolfinx_impact.benchmark.case import defaults
 from dolfinx_impact.benchmark.cases.discrete_arch import case as arch
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere
+from dolfinx_impact.integrators.static.modified_mass import OtherMass
 
 COMM = MPI.COMM_WORLD
 CELL = dmesh.CellType
@@ -532,3 +533,53 @@ def test_runs_go_on_from_a_checkpoint(shared_path):
     whole = restarts.whole(made, 20)
     assert whole["r"].sum() > 0
     assert restarts.difference(whole, restarts.kept(made, shared_path / "run", 20, 12)) < 1e-12
+
+
+#: Attributes of a system that are matters of its masses: one with other masses has its own, or none.
+OF_MASSES = ("implicit_solver", "loop_solver", "masses_without", "mass_damped", "damping_rate", "rayleigh")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["cd-lagrange-singular", "dep-7.1", "dep-7.2"])
+@pytest.mark.parametrize(
+    "law", [di.LinearElastic(1e6, 0.3), di.NeoHookean(1e6, 0.3)], ids=["linear", "rubber"]
+)
+def test_what_is_no_matter_of_masses_is_that_of_the_system(name, law, monkeypatch, shared_path):
+    """No run, checkpoint or output asks for an attribute that the system beneath alone has."""
+
+    def missed(self, asked):
+        if asked == "base" or asked in OF_MASSES or not hasattr(self.base, asked):
+            raise AttributeError(asked)
+        raise AssertionError(f"{asked} of the system is not known of {type(self).__name__}")
+
+    if name != "cd-lagrange-singular" and not law.linear:
+        pytest.skip("takes linear bodies")
+    monkeypatch.setattr(OtherMass, "__getattr__", missed, raising=False)
+    size = (4, 4)
+    solid = di.Solid(block(CELL.triangle, size), density=DENSITY, law=law, gravity=(0.0, -9.81))
+    wall = di.RigidContact(solid, "low", di.Plane((0.0, -1e-4), (0.0, 1.0)))
+    path, dt = shared_path / "run", 0.4 * solid.critical_time_step()
+    fields = ("displacement", "velocity", "stress", "impulse", "gap", "pressure")
+    runs = []
+    for restart in (False, True):
+        s = di.SCHEMES[name].make(solid, dt, contact=wall)
+        observers = [
+            di.FieldWriter(shared_path / f"{restart}.bp", every=10, names=fields),
+            di.ContactForce(),
+            di.PeakStress(solid, every=5),
+        ]
+        if restart:
+            history = di.checkpoint.resume(path, s)
+        else:
+            s.start(0.0, lambda x: np.stack([0.0 * x[0], -3.0 + 2.0 * x[0]]))
+            history = None
+        keep = di.Checkpoint(path, every=25)
+        runs.append(
+            di.simulate(
+                s, t_end=40 * dt, observers=observers, history=history, checkpoint=keep, progress=False
+            )
+        )
+        n = solid.owned
+        assert np.array_equal(s.v_function.x.array[:n], s.v_mean[:n])
+    assert runs[0]["r"].sum() > 0 and restarts.difference(*runs) < 1e-11
+    assert runs[0]["kinetic"][0] > 0 and f"{solid!r}" in runs[0].about

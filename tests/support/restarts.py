@@ -94,6 +94,12 @@ def implicit_solid():
     return falling(di.MoreauJean, law=di.LinearElastic(1e6, 0.3), size=(2, 2, 3), courant=3.0, e=0.0)
 
 
+def massless_nodes():
+    """A linear body whose contact nodes have no mass, on a floor across an axis."""
+    make = di.SCHEMES["dep-7.2"].make
+    return falling(make, law=di.LinearElastic(1e6, 0.3), size=(2, 2, 3), e=0.0, friction=0.0)
+
+
 def two_bars():
     """Node pairs across ranks."""
     named = line("two_bars.geo")
@@ -192,6 +198,7 @@ SETUPS = {
     "corner": (corner, True),
     "implicit-solid": (implicit_solid, False),
     "damped-rubber": (lambda: implicit_rubber(di.GeneralizedAlpha), False),
+    "massless-nodes": (massless_nodes, True),
     "two-bars": (two_bars, True),
     "divided": (divided, False),
     "touching-cubes": (touching_cubes, True),

@@ -91,7 +91,7 @@ def declared(thing: Any, form: str = "compiled") -> Callable[..., Any] | None:
     something else, so it joins only if its own body says so: ``compiled = Base.compiled``.
 
     Args:
-        thing: The object. What one that delegates by ``__getattr__`` has is the form of another object.
+        thing: The object.
         form: Name of the method.
 
     Returns:

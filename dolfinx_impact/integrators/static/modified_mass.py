@@ -8,7 +8,8 @@ stop at once.
 
 from __future__ import annotations
 
-from typing import Any
+from operator import attrgetter
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,10 +23,17 @@ from .static_layer import StaticLayer
 
 #: A weight of L below this counts as zero.
 _NEGLIGIBLE = 1e-12
+#: Attributes that are no matter of masses: those of the system, where it has them.
+_OF_THE_SYSTEM = (
+    *("space", "mesh", "x", "gdim", "block", "along_axis"),
+    *("history", "revision", "deformation", "viscosity", "materials", "named", "law_coefficients", "locking"),
+    *("energy_known", "added_mass", "total_mass", "plastic_work"),
+    *("conservative", "stiffness", "subtract_tangent", "tangents", "stiffness_damping"),
+)
 
 
 class OtherMass:
-    """A system whose contact dofs have no mass; all else is that of the system.
+    """A system whose contact dofs have no mass; all else is that of the system, see ``_OF_THE_SYSTEM``.
 
     Args:
         system: The system.
@@ -102,6 +110,10 @@ class OtherMass:
     def critical_time_step(self, **options: Any) -> float:
         """That with the contact dofs held, the stiffest they can be [s]; ``options`` of the system."""
         return float(self.base.critical_time_step(self.inverse_mass, **options))  # type: ignore[call-arg]
+
+
+for _name in _OF_THE_SYSTEM:
+    setattr(OtherMass, _name, property(attrgetter(f"base.{_name}")))
 
 
 class ModifiedMass(OtherMass):
@@ -199,17 +211,13 @@ class SingularMass(OtherMass):
         rate = getattr(system, "damping_rate", (getattr(system, "rayleigh", None) or (0.0,))[0])
         self._undamped = rate * (system.mass - mass)
         super().__init__(system, contact, massless, mass)
-        self.layer.system = self  # with the damping of these masses
+        self.layer.system = cast(
+            System, self
+        )  # with the damping of these masses; explicit schemes alone take it
         if not self.comm.allreduce(bool(self.inverse_mass.any())):
             raise ValueError(
                 "no dof keeps mass: all that are free are those of contact nodes; take CDLagrange"
             )
-
-    def __getattr__(self, name: str) -> Any:
-        """Nodes, space, deformation and what else is no matter of masses: those of the system."""
-        if name in ("base", "layer"):
-            raise AttributeError(name)
-        return getattr(self.base, name)
 
     def compiled(self) -> Compiled:
         """The forces of the system; loops damp these masses by its rate. See :func:`.compiled_forces`."""
