@@ -47,7 +47,7 @@ def one_rest_for_all():
     with pytest.MonkeyPatch.context() as patch:
         for name, names in (("at_rest", MESH), ("frame_events", FRAME), ("frame_frequencies", ("trolley",))):
             patch.setattr(case, name, once(getattr(case, name), names))
-        if MPI.COMM_WORLD.size > 1:  # rank 0 computes frequencies while the others wait; no test asks for them
+        if MPI.COMM_WORLD.size > 1:  # no test asks for frequencies there, and all wait for rank 0
             patch.setattr(statics, "natural_frequencies", lambda body, count, tied=None: [1.0] * count)
         yield
 
