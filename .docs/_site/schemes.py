@@ -28,7 +28,7 @@ def facts() -> str:
     rows = []
     for name, scheme in SCHEMES.items():
         kind = "HATI" if scheme.divided else "explicit" if scheme.explicit else "implicit"
-        cells = [scheme.contact, scheme.order, scheme.conserves, scheme.limit]
+        cells = [scheme.contact_level, scheme.order, scheme.conserves, scheme.step_limit]
         rows.append([f"`{name}`", kind, *map(_code, cells)])
     return _rows(["scheme", "step", "contact", "order", "conserves", "time step"], rows)
 

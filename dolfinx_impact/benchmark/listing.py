@@ -9,7 +9,7 @@ from typing import Any
 from ..integrators import SCHEMES
 from .case import defaults
 from .cases import CASES
-from .runner import FACTS, parameters_of
+from .runner import parameters_of
 
 _NAME = 24  #: Columns of the names.
 _PARAMETERS = "Parameters (--set NAME=VALUE), default, meaning"
@@ -31,12 +31,12 @@ def details(name: str, width: int) -> str:
         given = {**defaults(case.parameters), **case.defaults}
         lines = [name, *_wrapped(case.about, width), "", "Schemes"]
         lines += [*_wrapped(", ".join(case.schemes), width), "", _PARAMETERS]
-        others = {n: option for s in reversed(case.schemes) for n, option in SCHEMES[s].parameters.items()}
+        others = {n: option for s in reversed(case.schemes) for n, option in SCHEMES[s].options.items()}
         options = {**case.parameters, **{n: others[n] for n in case.defaults if n not in case.parameters}}
         return "\n".join(lines + _parameters(options, given, width))
     if name in SCHEMES:
         s = SCHEMES[name]
-        about = {key: getattr(s, key) for key in FACTS}
+        about = s.facts()
         about["cases"] = ", ".join(n for n, c in CASES.items() if name in c.schemes)
         lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
         options = parameters_of(s)

@@ -22,7 +22,6 @@ from .case import Case, Problem
 from .cases import CASES
 
 _LONGEST = 500  #: Longest text of an error that is kept.
-FACTS = ("paper", "equations", "order", "conserves", "limit")  #: Facts of a scheme that ``list`` shows.
 
 
 def describe(error: BaseException) -> str:
@@ -49,8 +48,7 @@ def catalogue() -> dict[str, Any]:
         facts = {"schemes": list(case.schemes), "amplifies_rounding": case.amplifies_rounding}
         cases[name] = {"parameters": parameters({**case.parameters, **changed}), **facts}
     for name, scheme in SCHEMES.items():
-        facts = {fact: getattr(scheme, fact) for fact in FACTS}
-        schemes[name] = {**facts, "parameters": parameters(parameters_of(scheme))}
+        schemes[name] = {**scheme.facts(), "parameters": parameters(parameters_of(scheme))}
     return {"cases": cases, "schemes": schemes}
 
 
@@ -58,7 +56,7 @@ def parameters_of(scheme: Scheme) -> dict[str, Option]:
     """The parameters of a scheme, with the Courant number that it takes in the place of a case's."""
     help = "time step over its own critical one, in cases that give such a part"
     own = {} if scheme.courant is None else {"courant": Option(scheme.courant, "-", help)}
-    return {**scheme.parameters, **own}
+    return {**scheme.options, **own}
 
 
 def find(case: str, scheme: str) -> Case:
@@ -79,7 +77,7 @@ def options_of(case: Case, scheme: str) -> dict[str, Option]:
     chosen, options = find_scheme(scheme), dict(case.parameters)
     if chosen.courant is not None and "courant" in options and options["courant"].default is not None:
         options["courant"] = replace(options["courant"], default=chosen.courant)
-    return {**options, **chosen.parameters}
+    return {**options, **chosen.options}
 
 
 def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:

@@ -59,5 +59,5 @@ def table(*names: str, papers: bool = True) -> str:
         s = SCHEMES[name]
         source = f"{s.paper}; {s.equations}" if papers else s.equations
         cells = f"`{name}`", f"`{s.make.__name__}`", source
-        lines.append("| " + " | ".join((*cells, s.order, s.conserves, s.limit, s.contact)) + " |")
+        lines.append("| " + " | ".join((*cells, s.order, s.conserves, s.step_limit, s.contact_level)) + " |")
     return "\n".join(lines)

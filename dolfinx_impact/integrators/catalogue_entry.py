@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
 from .. import arguments
@@ -18,50 +18,38 @@ OF_THE_CONTACT = ("touching", "restitution", "gap_tolerance")
 
 @dataclass(frozen=True)
 class Scheme:
-    """An entry of the catalogue.
+    """An entry of the catalogue: what a class says of itself, under the same names.
+
+    It is not the class itself: one of a user's that derives from a scheme inherits what is said of that one,
+    of which nothing is claimed for the user's.
 
     Attributes:
         make: The class.
-        paper, equations, order, conserves: See :class:`.Integrator`.
-        limit: Its ``step_limit``.
-        explicit: Whether a step needs no linear system, only the lumped mass.
-        contact: Its ``contact_level``.
-        parameters: Its ``options``.
-        divided: Whether it integrates two subdomains of a body, not one system.
-        critical_ratio: See :meth:`.Integrator.critical_ratio`.
-        courant: See :attr:`.Integrator.courant`.
+        others: See :class:`.Integrator`.
     """
 
     make: Callable[..., Integrator]
     paper: str
     equations: str
-    order: str
-    conserves: str
-    limit: str
-    explicit: bool
-    contact: str
-    parameters: Mapping[str, Option] = field(default_factory=dict)
-    divided: bool = False
+    order: str = Integrator.order
+    conserves: str = Integrator.conserves
+    step_limit: str = Integrator.step_limit
+    explicit: bool = Integrator.explicit
+    contact_level: str = Integrator.contact_level
+    options: Mapping[str, Option] = field(default_factory=dict)
+    divided: bool = Integrator.divided
     critical_ratio: Callable[[System], float] = Integrator.critical_ratio
-    courant: float | None = None
+    courant: float | None = Integrator.courant
 
     @classmethod
     def of(cls, kind: type[Integrator]) -> Scheme:
-        """The entry of a class, read off its attributes."""
-        return cls(
-            kind,
-            paper=kind.paper,
-            equations=kind.equations,
-            order=kind.order,
-            conserves=kind.conserves,
-            limit=kind.step_limit,
-            explicit=kind.explicit,
-            contact=kind.contact_level,
-            parameters=kind.options,
-            divided=kind.divided,
-            critical_ratio=kind.critical_ratio,
-            courant=kind.courant,
-        )
+        """The entry of a class."""
+        return cls(kind, **{each.name: getattr(kind, each.name) for each in fields(cls)[1:]})
+
+    def facts(self) -> dict[str, str]:
+        """What a listing shows, by its headings."""
+        names = ("paper", "equations", "order", "conserves")
+        return {**{name: getattr(self, name) for name in names}, "limit": self.step_limit}
 
     def bind(
         self,
@@ -72,12 +60,12 @@ class Scheme:
         *,
         allow_unstable: bool = False,
     ) -> Integrator:
-        """The scheme with its parameters from ``values``, not started.
+        """The scheme with its options from ``values``, not started.
 
         Args:
             system: The system; for a divided one its explicit and its implicit subdomain.
         """
-        options = {name: values[name] for name in self.parameters if name not in OF_THE_CONTACT}
+        options = {name: values[name] for name in self.options if name not in OF_THE_CONTACT}
         if self.explicit:
             options.pop("mass", None)
             options["allow_unstable"] = allow_unstable

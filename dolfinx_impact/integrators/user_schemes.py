@@ -59,11 +59,7 @@ def _own(name: str) -> Scheme:
         make,
         paper=name,
         equations=summary,
-        order="",
-        conserves="",
-        limit="",
         explicit=bool(getattr(kind, "explicit", True)),
-        contact="own",
         critical_ratio=getattr(kind, "critical_ratio", Integrator.critical_ratio),
         courant=getattr(kind, "courant", None),
     )

@@ -37,10 +37,10 @@ def test_what_a_case_declares_it_refuses(case):
             chosen.make(chosen.schemes[0], {**values, name: value})
 
 
-@pytest.mark.parametrize("scheme", [name for name in SCHEMES if SCHEMES[name].contact != "none"])
+@pytest.mark.parametrize("scheme", [name for name in SCHEMES if SCHEMES[name].contact_level != "none"])
 def test_what_a_scheme_declares_is_refused(scheme):
     case = next(case for case in CASES.values() if scheme in case.schemes)
-    numbers = {name: option for name, option in SCHEMES[scheme].parameters.items() if not option.allowed}
+    numbers = {name: option for name, option in SCHEMES[scheme].options.items() if not option.allowed}
     for name, value in wrong_values(numbers):
         with pytest.raises(ValueError, match=f"{name} must"):
             runner.parse(case, scheme, [f"{name}={value}"])

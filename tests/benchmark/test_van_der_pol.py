@@ -71,7 +71,7 @@ def test_every_scheme_runs_against_the_wall(scheme):
     hit = np.flatnonzero(result["r"][:, 0])
     if scheme == "noh-bathe":  # what a substep has stopped moves again in the next one
         assert np.abs(result["v"][hit, 0]).max() < 1e-2
-    elif SCHEMES[scheme].contact == "velocity":
+    elif SCHEMES[scheme].contact_level == "velocity":
         # e = 0: what approaches the wall stops, and all of its speed is the jump.
         assert np.abs(result["v"][hit, 0]).max() < 1e-13
     jumps = np.abs(result["v"][hit, 0] - result["v"][hit - 1, 0])

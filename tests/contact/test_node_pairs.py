@@ -210,7 +210,7 @@ def test_tips_of_different_mass_rebound_by_newtons_law(ranks, e):
 def history(body, scheme, steps):
     pairs = NodePairs(body, "left", "right", [1.0])
     h = 0.4 / 11 / np.sqrt(1000.0)
-    options = {name: option.default for name, option in SCHEMES[scheme].parameters.items()}
+    options = {name: option.default for name, option in SCHEMES[scheme].options.items()}
     integrator = SCHEMES[scheme].bind(body, h, pairs, options)
     integrator.start(0.0, np.where(body.x[:, 0] < 0, 2.0, -1.0))
     return di.simulate(integrator, t_end=steps * h, record=body.rows(), progress=False)
@@ -332,7 +332,7 @@ def test_a_block_rubs_on_a_heavy_one_as_on_a_wall(angle, scheme):
         else:
             body = of_two_densities(body.named, 1e14, n)
             contact = NodePairs(body, "left", "right", n, friction=0.3)
-        options = {name: option.default for name, option in SCHEMES[scheme].parameters.items()}
+        options = {name: option.default for name, option in SCHEMES[scheme].options.items()}
         s = SCHEMES[scheme].bind(body, h, contact, options)
         moves = (body.x[:, :2] @ n < 0)[:, None]
         s.start(0.0, (moves * (n + 0.4 * along)).ravel())

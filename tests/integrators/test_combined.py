@@ -115,5 +115,5 @@ def test_exact_contact_with_the_trapezoidal_rule_is_unstable_in_impacts():
         most[scheme] = energies
     assert most["dep-4.1"] == pytest.approx(most["carpenter-implicit"], rel=1e-9)
     assert max(most["dep-4.1"]) > 1.1 and most["dep-4.4"] == pytest.approx([1.0] * 2, abs=1e-9)
-    unstable = [SCHEMES[name].limit for name in ("dep-4.1", "carpenter-implicit")]
+    unstable = [SCHEMES[name].step_limit for name in ("dep-4.1", "carpenter-implicit")]
     assert unstable == ["impacts are unstable at any h"] * 2

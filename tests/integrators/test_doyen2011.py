@@ -15,7 +15,7 @@ from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.integrators.impulses.penalty import EnergyConservingPenalty
 
-DEP = [name for name, scheme in SCHEMES.items() if name.startswith("dep-") and scheme.contact != "none"]
+DEP = [name for name, scheme in SCHEMES.items() if name.startswith("dep-") and scheme.contact_level != "none"]
 #: They amplify the rounding of the gap.
 ROUGH = {"dep-4.1"}
 #: Steps that explicit penalty bears [s].
@@ -50,7 +50,7 @@ def test_balances_close_at_every_step(scheme):
     assert result["r"].max() > 0
 
 
-@pytest.mark.parametrize("scheme", [n for n in DEP if SCHEMES[n].contact == "position"])
+@pytest.mark.parametrize("scheme", [n for n in DEP if SCHEMES[n].contact_level == "position"])
 def test_position_level_is_complementary(scheme):
     result = bounces(scheme).result
     r, gap = result["r"][:, 0], result["gap"][:, 0]
@@ -295,7 +295,7 @@ def block(angle, scheme, steps=100, **settings):
         gap_tolerance=1e-9,
     )
     h = 0.5 * body.critical_time_step()
-    values = {**{n: o.default for n, o in SCHEMES[scheme].parameters.items()}, **settings}
+    values = {**{n: o.default for n, o in SCHEMES[scheme].options.items()}, **settings}
     integrator = SCHEMES[scheme].bind(body, h, ground, values)
     v0 = np.zeros(body.size)
     v0[1::2] = -1.0
@@ -326,7 +326,7 @@ def test_a_block_lands(scheme, angle):
     assert result["r"].max() > 0
     if scheme not in OPEN:
         assert np.abs(result["residual"]).max() < 1e-10 * had
-    if SCHEMES[scheme].contact == "position":
+    if SCHEMES[scheme].contact_level == "position":
         assert result["gap"].min() > -1e-11 and result["r"].min() >= 0
         late = 1 if SCHEMES[scheme].explicit and scheme != "dep-7.2" else 0
         r, gap = result["r"][: len(result["r"]) - late], result["gap"][late:]

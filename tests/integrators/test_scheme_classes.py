@@ -58,7 +58,7 @@ def test_every_class_states_its_facts(name):
     assert isinstance(kind.explicit, bool) and kind.__doc__
     taken = named_arguments(kind) | set(OF_THE_CONTACT) | {"mass"}
     assert set(kind.options) <= taken
-    assert di.SCHEMES[name].make is kind and di.SCHEMES[name].limit == kind.step_limit
+    assert di.SCHEMES[name].make is kind and di.SCHEMES[name].step_limit == kind.step_limit
 
 
 @pytest.mark.parametrize("name", ONE_SYSTEM)

@@ -43,7 +43,9 @@ def test_scheme_of_the_example_fits_into_the_catalogue():
     from dolfinx_impact.integrators import Scheme, catalogue
 
     entry = Scheme.of(run_example("A scheme")["MoreauMidpoint"])
-    assert all((entry.paper, entry.equations, entry.order, entry.conserves, entry.limit)) and entry.explicit
+    assert (
+        all((entry.paper, entry.equations, entry.order, entry.conserves, entry.step_limit)) and entry.explicit
+    )
     source = Path(catalogue.__file__).read_text()
     (diff,) = re.findall(r"```diff\n(.*?)```", SECTIONS["A scheme"], re.S)
     context = [line[1:] for line in diff.splitlines() if not line.startswith("+")]

@@ -177,7 +177,7 @@ class Ball(Case):
         p, log, results = run.p, run.log, run.results
         if log.contact_start is None:
             return
-        ball, kind, e = exact(p), find_scheme(run.scheme).contact, p["restitution"]
+        ball, kind, e = exact(p), find_scheme(run.scheme).contact_level, p["restitution"]
         if "velocity" in kind:
             words = "Newton's impact law holds in every step [m/s]"
             limit = 1e-14 * max(1.0, ball.impact_speed)

@@ -35,7 +35,7 @@ _BRIEF = {
     "courant": "time step over the critical one of what is explicit: the crane, or that part with hati",
 }
 PARAMETERS = {
-    "ratio": SCHEMES["hati"].parameters["ratio"],
+    "ratio": SCHEMES["hati"].options["ratio"],
     "partition": Option("small", "-", _BRIEF["partition"], tuple(crane.PARTITIONS)),
     "refine": Option(1, "-", "parts into which every element is divided", interval="[1, 50]"),
     "trolley": Option(0.0, "m", "position of the trolley's middle along the girders"),

@@ -41,7 +41,7 @@ PARAMETERS = {
 #: Schemes with contact at velocity level that need no linear system, and implicit ones for any force.
 _IMPLICIT = ("moreau-jean", "generalized-alpha")
 _EXPLICIT = [name for name in NAMED if SCHEMES[name].explicit or name in _IMPLICIT]
-SCHEME_NAMES = tuple(name for name in _EXPLICIT if SCHEMES[name].contact == "velocity")
+SCHEME_NAMES = tuple(name for name in _EXPLICIT if SCHEMES[name].contact_level == "velocity")
 _CHANGES = {"m": (2.0,), "damping": (0.02, 0.1), "load": (7e-4, 2e-3), "h": (0.15, 0.6)}
 #: What must not change the nodes in contact at the end ("numerical artefacts").
 VARIANTS = ({"m": 0.5, "h": 0.2}, *({name: value} for name, values in _CHANGES.items() for value in values))

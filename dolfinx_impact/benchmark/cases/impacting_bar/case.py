@@ -115,7 +115,7 @@ class BarCase(Case):
     def node_alone(self, run: Problem) -> bool:
         """Whether the first impulse is that of the contact nodes alone, whose energy is all that is lost."""
         chosen, central = find_scheme(run.scheme), isinstance(run.integrator, CentralDifferences)
-        return central and chosen.explicit and chosen.contact == "velocity"
+        return central and chosen.explicit and chosen.contact_level == "velocity"
 
     def verdicts(self, run: Problem) -> Verdicts:
         """Impulse, duration and loss of energy of a whole impact. Collective."""

@@ -104,7 +104,7 @@ def difference(result: Result, integrator: Integrator, p: Values) -> float | Non
     """
     if not isinstance(integrator, HATI) or integrator.beyond_limit:
         return None
-    settings = {**defaults(EXPLICIT.parameters), **p, "h": integrator.fine.dt, "every": integrator.ratio}
+    settings = {**defaults(EXPLICIT.options), **p, "h": integrator.fine.dt, "every": integrator.ratio}
     whole = PinDrop().make("cd-lagrange", settings)
     true, t = whole.simulate([], t_end=float(result["t"][-1]), energies=False), result["t"]
     ours, theirs = (

@@ -36,7 +36,7 @@ PARAMETERS = {
     "t_end": Option(100.0, "s", "end time"),
 }
 #: Contact at velocity level, or central differences: the other schemes need linear systems.
-SCHEME_NAMES = tuple(name for name in SINGLE if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
+SCHEME_NAMES = tuple(n for n in SINGLE if SCHEMES[n].contact_level == "velocity" or SCHEMES[n].explicit)
 LAST = 0.8  #: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
 
 

@@ -137,10 +137,10 @@ def _impact_verdicts(scheme: Scheme, results: Results, h: float, p: Values) -> V
     duration, tolerance = results["contact_end"] - results["contact_start"], h + front_spread(bar, N)
     words = "the bar leaves the ground 2 L / c after it touched [s]"
     yield Verdict.equal(words, duration, 2 * bar.transit, tolerance)
-    if scheme.contact == "velocity":
+    if scheme.contact_level == "velocity":
         words, limit = "it penetrates by no more than a step's approach [m]", (1 + 1e-9) * h * bar.v0
         yield Verdict.below(words, results["penetration_max"], limit)
-    if scheme.contact == "velocity" and scheme.explicit:
+    if scheme.contact_level == "velocity" and scheme.explicit:
         force = bar.rho * bar.length / (2 * N) * bar.v0 / h
         words = "the first force stops the contact node, m_i v_i / h [N]"
         yield Verdict.equal(words, results["first_force"], force, 1e-9 * force)
@@ -160,7 +160,7 @@ class Signorini(Case):
     """
 
     log_type = SignoriniLog
-    schemes = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact != "none")
+    schemes = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact_level != "none")
 
     def __init__(self, parameters: dict[str, Option], about: str) -> None:
         self.parameters, self.about = parameters, about
@@ -205,7 +205,7 @@ class Signorini(Case):
         p, results, chosen, bar = run.p, run.results, find_scheme(run.scheme), exact(run.p)
         if p["restitution"] > 0:
             return
-        if "position" in chosen.contact:
+        if "position" in chosen.contact_level:
             limit, deepest = 1e-12 * max(bar.h0, bar.length), results["penetration_max"]
             yield Verdict.below("the bar never penetrates [m]", deepest, limit)
         if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:

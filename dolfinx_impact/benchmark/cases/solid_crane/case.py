@@ -116,7 +116,7 @@ class SolidCrane:
 def frame_events(p: Values, h: float) -> Events:
     """Events of the frame of ``bridge-crane``, explicit with the step ``h`` [s], under the same shaking."""
     same = ("trolley", "record", "alpha", "start", "t_end", "gap_tolerance")
-    usual = {**defaults(SCHEMES["cd-lagrange"].parameters), **defaults(frame_case.PARAMETERS)}
+    usual = {**defaults(SCHEMES["cd-lagrange"].options), **defaults(frame_case.PARAMETERS)}
     given = {**usual, **{name: p[name] for name in same}, "h": h, "every": 10**6}
     problem = frame_case.CraneCase().make("cd-lagrange", given)
     problem.simulate(energies=False)

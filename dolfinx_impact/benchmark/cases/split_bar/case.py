@@ -95,7 +95,7 @@ def reference_errors(result: Result, integrator: Integrator, p: Values) -> dict[
     """Errors (94) of the tip against the undivided explicit bar, if it moves and is stable. Collective."""
     if p["courant"] > 1 + 1e-6:
         return dict.fromkeys(ERRORS)
-    whole, end = SplitBar().make("cd-lagrange", {**defaults(EXPLICIT.parameters), **p}), result.steps * p["h"]
+    whole, end = SplitBar().make("cd-lagrange", {**defaults(EXPLICIT.options), **p}), result.steps * p["h"]
     true = whole.simulate([], t_end=end, energies=False, every=integrator.substeps)
     if not true["u"][:, 0].any():
         return dict.fromkeys(ERRORS)

@@ -193,7 +193,7 @@ def _iterations(runs: Runs) -> Measured:
 def _numbers(runs: Runs) -> int:
     """The numerical parameters of the scheme; choices in words are none."""
     runs(CASE, CD)
-    return sum(isinstance(o.default, float) for o in find_scheme(runs.scheme(CD)).parameters.values())
+    return sum(isinstance(o.default, float) for o in find_scheme(runs.scheme(CD)).options.values())
 
 
 def _others_change(runs: Runs, scheme: str) -> float:
