@@ -1,11 +1,18 @@
 """The history of a stored run, which ``simulate`` continues."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from support.restarts import difference, rubber, two_bars, whole
+from support import restarts
+from support.restarts import difference, go_on, rubber, two_bars, whole
 
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, checkpoint, simulate
+
+
+#: Written by the version of the format that is read now, before the history of a run was a value.
+EARLIER = sorted((Path(__file__).parents[1] / "data/checkpoints").glob("*.ckpt"))
 
 
 def ball(dt=1e-3):
@@ -38,6 +45,13 @@ def test_the_history_of_a_file_and_the_file_go_on_alike(make, shared_path):
             runs.append(simulate(scheme, t_end=end, restart=path, every=3, progress=False))
     assert difference(*runs) == 0.0
     assert difference(reference, runs[0]) == 0.0
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("path", EARLIER, ids=[path.stem for path in EARLIER])
+def test_files_of_earlier_versions_of_the_package_go_on(path):
+    again = go_on(restarts.SETUPS[path.stem][0], path, every=7)
+    assert again["r"].sum() > 0 and difference(restarts.reference(path.stem), again) <= 1e-11
 
 
 @pytest.mark.mpi
@@ -123,3 +137,14 @@ def test_a_stepper_without_a_state_is_refused(tmp_path):
     stored(tmp_path / "run")
     with pytest.raises(ValueError, match="cannot be stopped and resumed: its class has no state_names"):
         checkpoint.resume(tmp_path / "run", Stepper())
+
+
+def test_there_are_files_of_every_kind():
+    """Explicit and implicit, linear and not, with friction, in two subdomains, with history."""
+    assert {path.stem for path in EARLIER} == {
+        "damped-rubber",
+        "divided",
+        "implicit-rubber",
+        "two-bars",
+        "yielding-rod",
+    }
