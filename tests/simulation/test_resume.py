@@ -10,7 +10,6 @@ from support.restarts import difference, go_on, rubber, two_bars, whole
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, checkpoint, simulate
 
-
 #: Written by the version of the format that is read now, before the history of a run was a value.
 EARLIER = sorted((Path(__file__).parents[1] / "data/checkpoints").glob("*.ckpt"))
 
