@@ -17,7 +17,7 @@ from support.colliding import discs
 from support.surfaces import against_each_other
 
 STEEL = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "cross_section": 0.645e-3}
-STEPS, KEPT = 40, 21
+STEPS, KEPT = 27, 7
 
 
 @functools.cache
