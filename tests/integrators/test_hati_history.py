@@ -19,7 +19,7 @@ ELASTIC = di.LinearElastic(E, NU)
 #: A beam of 1 m on a pin of three layers that yields.
 SMALL = {"along": 16, "layers": 3, "tip": 5e-3, "length": 1.0, "v0": 5.0}
 PARAMETERS = {name: option.default for name, option in pin_drop.PARAMETERS.items()} | SMALL
-END = 6e-4
+END = 3e-4
 #: Impulse, plastic work and displacement of an end of the beam after 2e-4 s on one rank, with ratio 2.
 ONE_RANK = (235.66585528727347, 185.27871180881266, -0.0010965204685197238)
 
@@ -72,10 +72,10 @@ def test_a_pin_that_yields_under_a_beam(ratio):
 
 
 def test_stopped_and_resumed_bit_by_bit(tmp_path):
-    whole = run(started(2), t_end=2e-4)
-    run(started(2), t_end=1e-4, checkpoint=di.Checkpoint(tmp_path / "run", every=50))
-    rest = run(scheme(2), t_end=2e-4, restart=tmp_path / "run")
-    assert whole["plastic_work"][-1] > 1.2 * whole["plastic_work"][50] > 0
+    whole = run(started(2), t_end=1e-4)
+    run(started(2), t_end=5e-5, checkpoint=di.Checkpoint(tmp_path / "run", every=20))
+    rest = run(scheme(2), t_end=1e-4, restart=tmp_path / "run")
+    assert whole["plastic_work"][-1] > 1.2 * whole["plastic_work"][20] > 0
     for name in ("u", "r", "plastic_work", "internal", "kinetic"):
         np.testing.assert_array_equal(whole[name], rest[name], err_msg=name)
 
@@ -122,7 +122,7 @@ def test_a_run_from_another_time_and_a_second_one():
     """Rates count from the start: the same from any time; a second run warns of the history that is there."""
     early, late = started(2), scheme(2)
     late.start(0.0, lambda x: np.outer((0.0, 0.0, -PARAMETERS["v0"]), np.ones(x.shape[1])), 3.0)
-    for _ in range(400):
+    for _ in range(60):
         early.step(), late.step()
     plastic = [each.fine.system.history.largest("equivalent_plastic_strain") for each in (early, late)]
     assert plastic[0] > 1e-4 and plastic[1] == pytest.approx(plastic[0], rel=1e-9)

@@ -66,14 +66,14 @@ def go(make, steps=60, **options):
 @pytest.mark.mpi
 @pytest.mark.parametrize("name", SETUPS)
 def test_balance_checkpoint_and_ranks(name, shared_path, as_on_one_rank):
-    run = go(SETUPS[name], 40)
+    run = go(SETUPS[name], 26)
     energy = max(np.abs(run[each]).max() for each in ("kinetic", "internal", "external"))
     assert run["r"].any() and np.isfinite(run["u"]).all()
     assert np.abs(run["residual"]).max() < 1e-12 * energy
     path = shared_path / "kept"
-    go(SETUPS[name], 22, checkpoint=di.Checkpoint(path, every=22))
+    go(SETUPS[name], 10, checkpoint=di.Checkpoint(path, every=10))
     s, _ = SETUPS[name]()
-    rest = di.simulate(s, t_end=40 * s.dt, restart=path, progress=False)
+    rest = di.simulate(s, t_end=26 * s.dt, restart=path, progress=False)
     assert restarts.same_bits(run, rest)
     one = as_on_one_rank({each: run[each] for each in ("u", "v_t", "r", "kinetic", "contact", "dissipated")})
     for each, values in one.items():

@@ -530,9 +530,9 @@ def test_runs_go_on_from_a_checkpoint(shared_path):
         s = falling(di.NeoHookean(1e6, 0.4), damping=3.0, obstacle=turning()[0])
         return s, s.v_start.copy()
 
-    whole = restarts.whole(made, 20)
+    whole = restarts.whole(made, 12)
     assert whole["r"].sum() > 0
-    assert restarts.difference(whole, restarts.kept(made, shared_path / "run", 20, 12)) < 1e-12
+    assert restarts.difference(whole, restarts.kept(made, shared_path / "run", 12, 7)) < 1e-12
 
 
 #: Attributes of a system that are matters of its masses: one with other masses has its own, or none.
