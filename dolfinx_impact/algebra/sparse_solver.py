@@ -117,7 +117,7 @@ class SymmetricSolver:
         size: Total number of dofs.
 
     Attributes:
-        factors: See :func:`.solve_symmetric`.
+        factors: Arrays of L and D, as ``solve_symmetric`` of the kernels takes them.
 
     Raises:
         ArithmeticError: When SuperLU finds no symmetric factors.

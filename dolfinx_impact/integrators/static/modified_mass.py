@@ -113,7 +113,7 @@ class OtherMass:
 
 
 for _name in _OF_THE_SYSTEM:
-    setattr(OtherMass, _name, property(attrgetter(f"base.{_name}")))
+    setattr(OtherMass, _name, property(attrgetter(f"base.{_name}"), doc=""))
 
 
 class ModifiedMass(OtherMass):
