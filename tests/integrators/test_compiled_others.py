@@ -160,7 +160,7 @@ SETUPS = {
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_massless_contact_nodes(setup):
-    plain, compiled = (simulated(SETUPS[setup](), each, 400) for each in (False, True))
+    plain, compiled = (simulated(SETUPS[setup](), each, 200) for each in (False, True))
     assert plain["r"].any() == (setup != "hanging")
     assert closes(plain) and closes(compiled)
     # Velocities of contact nodes are differences of positions over h.
@@ -194,19 +194,19 @@ def test_more_closed_points_than_the_loop_takes(kind, points, monkeypatch):
 
 @pytest.mark.parametrize("make", [SETUPS["damped bar"], SETUPS["triangles"], chain])
 def test_it_goes_on_from_where_the_other_way_stops(make, tmp_path):
-    whole = simulated(make(), False, 300)
+    whole = simulated(make(), False, 150)
     for order in ((True, False), (False, True)):
         s = make()
-        parts = [simulated(s, each, steps) for each, steps in zip(order, (170, 130))]
+        parts = [simulated(s, each, steps) for each, steps in zip(order, (85, 65))]
         for name in ("u", "gap"):
             joined = np.concatenate([parts[0][name], parts[1][name][1:]])
             scale = np.abs(whole[name]).max()
             np.testing.assert_allclose(joined, whole[name], rtol=0, atol=1e-12 * scale, err_msg=name)
-        keep = di.Checkpoint(tmp_path / f"run{order[0]}", every=170)
+        keep = di.Checkpoint(tmp_path / f"run{order[0]}", every=85)
         s = make()
-        di.simulate(s, t_end=170 * s.dt, checkpoint=keep, progress=False, compiled=order[0])
+        di.simulate(s, t_end=85 * s.dt, checkpoint=keep, progress=False, compiled=order[0])
         s = make()
-        again = di.simulate(s, t_end=300 * s.dt, restart=keep.path, progress=False, compiled=order[1])
+        again = di.simulate(s, t_end=150 * s.dt, restart=keep.path, progress=False, compiled=order[1])
         energy = max(np.abs(whole[name]).max() for name in TERMS)
         for name in TERMS:
             np.testing.assert_allclose(again[name], whole[name], rtol=0, atol=1e-12 * energy, err_msg=name)
