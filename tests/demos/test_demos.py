@@ -121,8 +121,8 @@ SMALLER = {
         {"227.0, 80e-6": "227.0, 20e-6"}, [5.92626, 5.8756], 3, ["--size", "1.6e-3", "--pictures", "2"]
     ),
 }
-#: On several ranks too.
-ON_RANKS = ("by_hand.py", "cradle.py")
+#: On several ranks too; the nightly tier runs all of them there.
+ON_RANKS = ("by_hand.py",)
 
 
 class InThisProcess:
