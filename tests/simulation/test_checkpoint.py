@@ -60,8 +60,8 @@ def bar_scheme(name):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_every_scheme_goes_on_bit_by_bit(name, shared_path):
     path = shared_path / "run"
-    reference = whole(lambda: bar_scheme(name), 60, every=7, checkpoint=Checkpoint(path, every=31))
-    again = go_on(lambda: bar_scheme(name), path, 60, every=7)
+    reference = whole(lambda: bar_scheme(name), 36, every=7, checkpoint=Checkpoint(path, every=19))
+    again = go_on(lambda: bar_scheme(name), path, 36, every=7)
     assert reference["r"].sum() > 0 or SCHEMES[name].contact_level == "none"
     assert difference(reference, again) == 0.0 and same_bits(reference, again)
     assert reference.balance == again.balance
