@@ -151,7 +151,7 @@ def test_a_divided_scheme_of_the_users():
     name = flips.named(wrong_divided.Slow)
     found = find_scheme(name)
     assert found.divided and found.make is wrong_divided.Slow and found.paper == name
-    assert found.equations == "Makes its fine steps one by one." and "ratio" in found.parameters
+    assert found.equations == "Makes its fine steps one by one." and "ratio" in found.options
     with pytest.raises(ValueError, match=r"as NoRatio\(fine, coarse, dt, contact=None, \*, ratio, allow"):
         find_scheme(flips.named(wrong_divided.NoRatio))
 

@@ -71,7 +71,7 @@ class TwoBars(impacting_bar.BarCase):
         system, s = run.integrator.system, run.integrator
         momentum = np.zeros(system.size)
         system.mass_product(s.v_mean, s.mass, momentum)
-        left = system.rigid_velocity([1.0], cells="left bar")[: system.owned] > 0
+        left = run.setup.body.rigid_velocity([1.0], cells="left bar")[: system.owned] > 0
         along = parallel.total(system.comm, float(np.sum(momentum[: system.owned][left])))
         results = impacting_bar.measured(run, exact(run.p).impulse)
         return {**results, "rebound_velocity": -along / (system.total_mass / 2)}
