@@ -536,7 +536,33 @@ def test_runs_go_on_from_a_checkpoint(shared_path):
 
 
 #: Attributes of a system that are matters of its masses: one with other masses has its own, or none.
-OF_MASSES = ("implicit_solver", "loop_solver", "masses_without", "mass_damped", "damping_rate", "rayleigh")
+OF_MASSES = (
+    *("implicit_solver", "loop_solver", "masses_without", "mass_damped", "damping_rate", "rayleigh"),
+    *("cell_masses", "consistent_mass", "frequencies", "mass_scaling", "scaled_cells", "matrices", "inertia"),
+)
+#: Attributes of bodies that schemes and output do not ask a system for.
+OF_BODIES = (
+    *(
+        "active",
+        "assembled_forces",
+        "is_viscous",
+        "dx",
+        "element_forces",
+        "facet_cells",
+        "forces",
+        "has_viscosity",
+    ),
+    *(
+        "add_viscous_tangent",
+        "inflation_cost",
+        "linearised",
+        "loads",
+        "neighbours",
+        "one_pattern",
+        "own_forms",
+    ),
+    *("own_masses", "reassemble", "rest", "subtract_internal", "tangent_forms"),
+)
 
 
 @pytest.mark.mpi
@@ -583,3 +609,17 @@ def test_what_is_no_matter_of_masses_is_that_of_the_system(name, law, monkeypatc
         assert np.array_equal(s.v_function.x.array[:n], s.v_mean[:n])
     assert runs[0]["r"].sum() > 0 and restarts.difference(*runs) < 1e-11
     assert runs[0]["kinetic"][0] > 0 and f"{solid!r}" in runs[0].about
+
+
+def test_every_attribute_of_a_body_is_one_of_masses_or_not():
+    """A new attribute of bodies must be decided upon."""
+    solid = di.Solid(block(CELL.triangle, (3, 2)), density=DENSITY, law=di.LinearElastic(1e6, 0.3))
+    wall = di.RigidContact(solid, "low", di.Plane((0.0, -1e-4), (0.0, 1.0)))
+    system = di.CDLagrangeSingular(solid, 0.1 * solid.critical_time_step(), contact=wall).system
+    for body in (solid, di.PointMasses([1.0, 2.0])):
+        names = {name for name in dir(body) if name[0] != "_"}
+        assert not names - set(dir(system)) - {*OF_MASSES, *OF_BODIES}
+    assert np.array_equal(system.nodes("low"), solid.nodes("low"))
+    assert np.array_equal(
+        system.rigid_velocity([1.0, 2.0], spin=3.0), solid.rigid_velocity([1.0, 2.0], spin=3.0)
+    )

@@ -25,10 +25,37 @@ from .static_layer import StaticLayer
 _NEGLIGIBLE = 1e-12
 #: Attributes that are no matter of masses: those of the system, where it has them.
 _OF_THE_SYSTEM = (
-    *("space", "mesh", "x", "gdim", "block", "along_axis"),
-    *("history", "revision", "deformation", "viscosity", "materials", "named", "law_coefficients", "locking"),
-    *("energy_known", "added_mass", "total_mass", "plastic_work"),
-    *("conservative", "stiffness", "subtract_tangent", "tangents", "stiffness_damping"),
+    *("space", "mesh", "named", "x", "gdim", "block", "degree", "along_axis", "hypothesis", "cross_section"),
+    *(
+        "nodes",
+        "boundary_nodes",
+        "outer_facets",
+        "facet_areas",
+        "facet_sizes",
+        "cells",
+        "labels",
+        "dof_count",
+    ),
+    *(
+        "displacement",
+        "velocity",
+        "rigid_velocity",
+        "rigid_rotation",
+        "stress_at",
+        "node_count",
+        "fixed_dofs",
+    ),
+    *("law", "materials", "law_coefficients", "locking", "deformation", "viscosity", "wave_speed", "density"),
+    *("history", "revision", "energy_known", "added_mass", "added_share", "total_mass", "plastic_work"),
+    *(
+        "conservative",
+        "stiffness",
+        "subtract_tangent",
+        "tangents",
+        "stiffness_damping",
+        "fixed_dofs",
+        "dof_count",
+    ),
 )
 
 
