@@ -536,33 +536,16 @@ def test_runs_go_on_from_a_checkpoint(shared_path):
 
 
 #: Attributes of a system that are matters of its masses: one with other masses has its own, or none.
-OF_MASSES = (
-    *("implicit_solver", "loop_solver", "masses_without", "mass_damped", "damping_rate", "rayleigh"),
-    *("cell_masses", "consistent_mass", "frequencies", "mass_scaling", "scaled_cells", "matrices", "inertia"),
-)
+OF_MASSES = """
+    implicit_solver loop_solver masses_without mass_damped damping_rate rayleigh cell_masses consistent_mass
+    frequencies mass_scaling scaled_cells matrices inertia own_masses part_mass
+""".split()
 #: Attributes of bodies that schemes and output do not ask a system for.
-OF_BODIES = (
-    *(
-        "active",
-        "assembled_forces",
-        "is_viscous",
-        "dx",
-        "element_forces",
-        "facet_cells",
-        "forces",
-        "has_viscosity",
-    ),
-    *(
-        "add_viscous_tangent",
-        "inflation_cost",
-        "linearised",
-        "loads",
-        "neighbours",
-        "one_pattern",
-        "own_forms",
-    ),
-    *("own_masses", "reassemble", "rest", "subtract_internal", "tangent_forms"),
-)
+OF_BODIES = """
+    active assembled_forces is_viscous dx element_forces facet_cells forces has_viscosity add_viscous_tangent
+    inflation_cost linearised loads neighbours one_pattern own_forms reassemble rest subtract_internal
+    tangent_forms
+""".split()
 
 
 @pytest.mark.mpi

@@ -24,39 +24,13 @@ from .static_layer import StaticLayer
 #: A weight of L below this counts as zero.
 _NEGLIGIBLE = 1e-12
 #: Attributes that are no matter of masses: those of the system, where it has them.
-_OF_THE_SYSTEM = (
-    *("space", "mesh", "named", "x", "gdim", "block", "degree", "along_axis", "hypothesis", "cross_section"),
-    *(
-        "nodes",
-        "boundary_nodes",
-        "outer_facets",
-        "facet_areas",
-        "facet_sizes",
-        "cells",
-        "labels",
-        "dof_count",
-    ),
-    *(
-        "displacement",
-        "velocity",
-        "rigid_velocity",
-        "rigid_rotation",
-        "stress_at",
-        "node_count",
-        "fixed_dofs",
-    ),
-    *("law", "materials", "law_coefficients", "locking", "deformation", "viscosity", "wave_speed", "density"),
-    *("history", "revision", "energy_known", "added_mass", "added_share", "total_mass", "plastic_work"),
-    *(
-        "conservative",
-        "stiffness",
-        "subtract_tangent",
-        "tangents",
-        "stiffness_damping",
-        "fixed_dofs",
-        "dof_count",
-    ),
-)
+_OF_THE_SYSTEM = """
+    space mesh named x gdim block degree along_axis hypothesis cross_section parts cells nodes boundary_nodes
+    outer_facets facet_areas facet_sizes labels dof_count node_count fixed_dofs displacement velocity
+    rigid_velocity rigid_rotation stress_at law materials law_coefficients locking deformation viscosity
+    wave_speed density history revision energy_known added_mass added_share total_mass plastic_work
+    conservative stiffness subtract_tangent tangents stiffness_damping
+""".split()
 
 
 class OtherMass:
