@@ -10,9 +10,9 @@ import logging
 import math
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
@@ -29,6 +29,8 @@ from .compiled import CompiledContact, Surface
 from .nodes import ContactNodes
 from .penetration import refuse_penetration
 from .state import ContactState
+
+T = TypeVar("T")
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -130,6 +132,8 @@ class Contact:
     #: The class of :attr:`nodes`.
     _NODES: type[ContactNodes] = ContactNodes
     evaluations = 0
+    #: Whether all ranks will agree on an error of what is computed now.
+    _agreeing = False
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
 
@@ -260,7 +264,36 @@ class Contact:
 
     def gap_on_all_ranks(self, u: FloatArray, t: float) -> FloatArray:
         """:meth:`gap`; what a user's class raises on one rank is raised on all. Collective."""
-        return parallel.together(self.comm, partial(self.gap, u, t)) if self._users_gap else self.gap(u, t)
+        return self._agreed(partial(self._checked_gap, u, t)) if self._users_gap else self.gap(u, t)
+
+    def _agreed(self, work: Callable[[], T]) -> T:
+        """Result of what a user's class computes, which may raise on one rank alone. Collective."""
+        self._agreeing = True  # what agrees within would wait for ranks that have left
+        try:
+            return parallel.together(self.comm, work)
+        finally:
+            self._agreeing = False
+
+    def _checked_gap(self, u: FloatArray, t: float) -> FloatArray:
+        """:meth:`gap` of a user's class, which may neither write into ``u`` nor return anything else."""
+        given = u.view()
+        given.flags.writeable = False
+        kind, found = type(self).__name__, self.gap(given, t)
+        try:
+            gap = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError):
+            gap = None
+        if gap is None or gap.shape != (self.count,):
+            raise ValueError(
+                f"{kind}.gap(u, t) must return an array of shape ({self.count},), a gap [m] of every point "
+                f"of this rank, but returns {arguments.shown(found)}"
+            )
+        if np.isnan(np.add.reduce(gap)) and np.isnan(gap).any():
+            raise ValueError(
+                f"{kind}.gap(u, t) is NaN at point {np.flatnonzero(np.isnan(gap))[0]} at t = {t:.6g} s: a "
+                "body may pass there; return inf where nothing is opposite"
+            )
+        return gap
 
     def at(
         self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False
@@ -274,8 +307,8 @@ class Contact:
             every: Whether to give gaps and rows of all points.
         """
         self.evaluations += 1
-        if self._users_gap:  # it may raise on one rank alone
-            return parallel.together(self.comm, partial(self._state, u, v, t, every))
+        if self._users_gap:
+            return self._agreed(partial(self._state, u, v, t, every))
         return self._state(u, v, t, every)
 
     def _state(self, u: FloatArray, v: FloatArray | None, t: float, every: bool) -> ContactState:
@@ -296,7 +329,7 @@ class Contact:
 
     def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
         """Gaps, shape (p,) [m]; updates :attr:`L` to L(u)."""
-        return self.gap(u, t)
+        return self._checked_gap(u, t) if self._users_gap else self.gap(u, t)
 
     def _active_set(self, u: FloatArray, v: FloatArray | None, t: float) -> BoolArray:
         """Mask of the closed points, shape (p,); updates their rows of :attr:`L` alone."""

@@ -18,6 +18,8 @@ from .listed_state import ListedState
 from .obstacles import UnionObstacle
 from .state import ContactState
 
+#: Coefficients of a contact and of its points.
+_OF_POINTS = {"restitution": "restitutions", "friction": "frictions", "drift_correction": "feedbacks"}
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
 Contacts = Contact | Sequence[Contact] | None
 
@@ -61,6 +63,10 @@ class ContactSet(Contact):
         wrong = [each for each in members if not isinstance(each, Contact)]
         if wrong:
             raise ValueError(f"contact= takes a contact or a list of contacts, not {wrong[0]!r} in a list")
+        if any(isinstance(each, ContactSet) for each in members):
+            raise ValueError("contact= takes one list: give the contacts of the list within it themselves")
+        if len({id(each) for each in members}) < len(members):
+            raise ValueError("a contact stands twice in the list: its points would be counted twice")
         if any(each.system is not self.members[0].system for each in self.members):
             raise ValueError("the contacts of a list must be made for the same system")
         first = self.members[0]
@@ -77,7 +83,6 @@ class ContactSet(Contact):
         self.drift_correction = max(each.drift_correction for each in self.members)
         self.allow_penetration = all(each.allow_penetration for each in self.members)
         self.thickness = min(each.thickness for each in self.members)
-        self._users_gap = any(each._users_gap for each in self.members)
         shapes = [shape for each in self.members if (shape := getattr(each, "obstacle", None)) is not None]
         #: The union of the members' obstacles; None where there are none.
         self.obstacle = UnionObstacle(shapes) if shapes else None
@@ -146,7 +151,7 @@ class ContactSet(Contact):
     def _of_points(self, name: str) -> FloatArray:
         values = self._coefficients[name]
         for each, part in zip(self.members, self.parts):
-            values[part] = getattr(each, name)
+            values[part] = getattr(each, _OF_POINTS[name])
         return values
 
     # -- gaps and rows
@@ -154,6 +159,10 @@ class ContactSet(Contact):
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gaps of all members at ``t``, shape (p,) [m]."""
         return np.concatenate([each.gap(u, t) for each in self.members])
+
+    def gap_on_all_ranks(self, u: FloatArray, t: float) -> FloatArray:
+        """See :meth:`.Contact.gap_on_all_ranks`; each member agrees on its own errors."""
+        return np.concatenate([each.gap_on_all_ranks(u, t) for each in self.members])
 
     def at(
         self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0, *, every: bool = False

@@ -147,6 +147,12 @@ class ObstacleContact(Contact):
         time = (t,) if self.moving else ()
         for k, face in enumerate(self.faces):
             gaps[k::count] = face.gap(x[k::count], *time)
+        if self._fallible and np.isnan(np.add.reduce(gaps)) and np.isnan(gaps).any():
+            place = x[np.flatnonzero(np.isnan(gaps))[0]]
+            raise ValueError(
+                f"the gap of the obstacle is NaN at x = {place.tolist()} m at t = {t:.6g} s: a body may pass "
+                "there"
+            )
         return gaps
 
     def least_gaps(self, x: FloatArray, t: float) -> FloatArray:
@@ -200,7 +206,7 @@ class ObstacleContact(Contact):
             return self._gaps(self._positions, t)
 
         gaps: FloatArray = self._together(gaps_and_rows)
-        return self.gap(u, t) if self._own_gap else gaps
+        return super()._evaluate(u, v, t) if self._own_gap else gaps
 
     def _update_sides(self, v: FloatArray | None, t: float) -> IntArray:
         """Update the active sides at the present positions at ``t``; returns the points that have one."""
@@ -213,7 +219,8 @@ class ObstacleContact(Contact):
 
     def _together(self, evaluate: Callable[[], Any]) -> Any:
         """Result of ``evaluate``; an error on one rank is raised on all. Collective."""
-        return parallel.together(self.system.comm, evaluate) if self._fallible else evaluate()
+        agrees = self._fallible and not self._agreeing
+        return parallel.together(self.system.comm, evaluate) if agrees else evaluate()
 
     def _active_set(self, u: FloatArray, v: FloatArray | None, t: float) -> BoolArray:
         """See :meth:`.Contact.at`: closed points; only those in the bounding box of a face are evaluated."""

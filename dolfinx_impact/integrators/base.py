@@ -140,6 +140,7 @@ class Integrator:
         if contact is not None:
             contact.nodes.used_by(self)
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
+        self._has_impulses = False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self._revision = revision(system)
         self._functions: dict[str, fem.Function] = {}
@@ -211,8 +212,12 @@ class Integrator:
         return Impulses(self.contact_state, r, r_t if self.has_friction else None)
 
     def set_impulses(self, impulses: Impulses) -> None:
-        """Keep the impulses of the step with their state: ``r``, ``r_t`` and ``contact_state``."""
+        """Keep the impulses of the step with their state: ``r``, ``r_t`` and ``contact_state``.
+
+        The contact is not asked for another state in this step after it.
+        """
         self.contact_state, self.r[:] = impulses.state, impulses.r
+        self._has_impulses = True
         if self.has_friction:
             self.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t
 
@@ -272,6 +277,11 @@ class Integrator:
     def _accept_contact(self, contact: Contact) -> None:
         """Tell the contact the state that holds now. Collective."""
         if self.contact_state.outdated:  # begin() or advance() asked the contact and kept no state
+            if self._has_impulses:
+                raise RuntimeError(
+                    f"{type(self).__name__}.advance() asks the contact for another state after "
+                    "set_impulses(): the rows of L are those of that one, not of the impulses; ask before it"
+                )
             self.contact_state = contact.now(self.t)
         contact.accept(self.contact_state)
 
@@ -303,7 +313,7 @@ class Integrator:
             self.renew()
         for history in self._histories:
             history.refuse_other(self)
-        self.n += 1
+        self.n, self._has_impulses = self.n + 1, False
         self.advance()
         self.accept_material()
         for history in self._histories:

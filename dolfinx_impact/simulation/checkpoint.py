@@ -212,7 +212,7 @@ class Stored(StoredArrays):
         Raises:
             ValueError: A checkpoint of another run, or a scheme without checkpoints; its state is unchanged.
         """
-        s = as_integrator(integrator)
+        s = integrator if isinstance(integrator, Integrator) else as_integrator(integrator)
         s.state_places()
         other = differences(s, self.about)
         if other:

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from .. import arguments
+from mpi4py import MPI
+
+from .. import arguments, parallel
 from ..algebra.kernels import NotCompiled, NotDeclared, logger
 from ..algebra.operators import SparseRows
 from ..contact.base import left_out
@@ -136,18 +138,28 @@ def _history(
     integrator: Integrator, history: RunHistory | None, restart: str | Path | None, adapted: bool
 ) -> RunHistory | None:
     """The history that a run continues, given or of a checkpoint. Collective."""
+    given = integrator.system.comm.allgather((history is not None, restart is not None))
+    if len(set(given)) > 1:
+        raise ValueError("history= or restart= is given on some ranks only: give it on all")
+    if not any(given[0]):
+        return None
+    # Files are those of all ranks, also where each has a system of its own.
+    parallel.agree(MPI.COMM_WORLD, _misfit(integrator, history, restart))
+    return history if restart is None else resume(restart, integrator, new_step=adapted)
+
+
+def _misfit(integrator: Integrator, history: Any, restart: Any) -> ValueError | None:
+    """The error of a history that a scheme does not continue, on this rank."""
+    if history is None:
+        return None
     if restart is not None:
-        if history is not None:
-            raise ValueError("give history= or restart=, not both: each continues a run")
-        return resume(restart, integrator, new_step=adapted)
-    if history is not None:
-        if not isinstance(history, RunHistory):
-            raise ValueError(
-                "history must be that of checkpoint.resume(path, scheme), but is "
-                f"{arguments.shown(history)}; for a file there is restart="
-            )
-        history.check(integrator)
-    return history
+        return ValueError("give history= or restart=, not both: each continues a run")
+    if not isinstance(history, RunHistory):
+        return ValueError(
+            "history must be that of checkpoint.resume(path, scheme), but is "
+            f"{arguments.shown(history)}; for a file there is restart="
+        )
+    return history.misfit(integrator)
 
 
 def _tell_of_contacts_left_out(integrator: Integrator) -> None:

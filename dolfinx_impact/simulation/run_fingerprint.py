@@ -132,7 +132,7 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, AnyArray]]:
         gap = s.gap()
         # Infinite where nothing is opposite.
         arrays["gap"] = ("points", np.where(np.isfinite(gap), gap, 0.0))
-        if s.contact.moving:
+        if s.contact.moving and getattr(s.contact, "obstacle", None) is not None:
             arrays["obstacle"] = ("number", _obstacle(s))
     return arrays
 

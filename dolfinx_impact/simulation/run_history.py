@@ -36,12 +36,13 @@ class RunHistory:
     def __repr__(self) -> str:
         return f"RunHistory({self.steps} steps to t = {self.t:.6g} s, of {self.arrays.source})"
 
-    def check(self, integrator: Integrator) -> None:
-        """Raise a ValueError unless a scheme stands where this history ends."""
+    def misfit(self, integrator: Integrator) -> ValueError | None:
+        """The error of a scheme that does not stand where this history ends, of this rank."""
         if integrator is not self._integrator:
-            raise ValueError(f"history is that of another scheme: {self!r}")
+            return ValueError(f"history is that of another scheme: {self!r}")
         if integrator.n != self._n or integrator.t != self.t:
-            raise ValueError(
+            return ValueError(
                 f"the scheme is at t = {integrator.t:.6g} s, where its history does not end: {self!r}; "
                 "resume it anew"
             )
+        return None

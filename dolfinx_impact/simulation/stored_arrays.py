@@ -59,8 +59,8 @@ class StoredArrays:
                 values = self._load(name)
             except Exception as caught:
                 error = ValueError(f"{self.source} is damaged: {name} cannot be read ({caught})")
-        if values is not None and size is not None and len(values) != size:
-            error = self.other(f"{name} has {len(values)} entries, not {size}")
+        if values is not None and size is not None and values.shape[:1] != (size,):
+            error = self.other(f"{name} has {values.shape[0] if values.ndim else 'no'} entries, not {size}")
         parallel.agree(MPI.COMM_WORLD, error)
         return values
 

@@ -559,7 +559,7 @@ from dolfinx_impact import Checkpoint, simulate
 scheme, v0 = rubber()
 scheme.start(0.0, v0)
 kept = Checkpoint(sys.argv[1], every=1)
-FILES = ("/run_checkpoint.py", "/checkpoint.py", "/atomic_file.py", "/tempfile.py")
+FILES = ("/checkpoint_writer.py", "/checkpoint.py", "/atomic_file.py", "/tempfile.py")
 moments = 0
 
 def seen(frame, event, argument):

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 from support import restarts
 from support.restarts import difference, go_on, rubber, two_bars, whole
 
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, checkpoint, simulate
+
+COMM = MPI.COMM_WORLD
 
 #: Written by the version of the format that is read now, before the history of a run was a value.
 EARLIER = sorted((Path(__file__).parents[1] / "data/checkpoints").glob("*.ckpt"))
@@ -104,6 +107,28 @@ def test_what_does_not_belong_together_is_refused(shared_path):
     scheme.step()
     with pytest.raises(ValueError, match=r"the scheme is at t = 1.001 s, where its history does not end"):
         simulate(scheme, t_end=2.0, history=history)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("replicated", [True, False])
+def test_what_one_rank_does_otherwise_is_refused_on_all(replicated, shared_path):
+    path, last = shared_path / "run", COMM.rank == COMM.size - 1
+
+    def made():
+        return ball() if replicated else rubber()[0]
+
+    first, scheme = made(), made()
+    first.start(1.0 if replicated else 0.0, 0.0)
+    end = 20 * first.dt
+    simulate(first, t_end=end, checkpoint=Checkpoint(path, every=20), progress=False)
+    history = checkpoint.resume(path, scheme)
+    if COMM.size > 1 and not replicated:
+        with pytest.raises(ValueError, match="history= or restart= is given on some ranks only"):
+            simulate(scheme, t_end=2 * end, history=history if last else None)
+    if last:
+        scheme.n += 1
+    with pytest.raises(ValueError, match="where its history does not end"):
+        simulate(scheme, t_end=2 * end, history=history)
 
 
 @pytest.mark.mpi

@@ -144,9 +144,9 @@ def _called(
     except Exception as error:
         if isinstance(error, ValueError) and str(error).startswith("the signed distance"):
             raise
+        first = f", the first at {x[0].tolist()} m" if len(x) else ""
         raise ValueError(
-            f"the {name} fails at points x of shape {x.shape}, the first at {x[0].tolist()} m: "
-            f"{type(error).__name__}: {error}"
+            f"the {name} fails at points x of shape {x.shape}{first}: {type(error).__name__}: {error}"
         ) from error
     if values.shape != shape:
         raise ValueError(f"the {name} at x of shape {x.shape} must have shape {shape}, not {values.shape}")

@@ -81,6 +81,11 @@ class Shape:
     def __init__(self, gdim: int) -> None:
         self.gdim = gdim
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fallible" not in vars(cls) and not cls.__module__.startswith(f"{__name__.split('.')[0]}."):
+            cls.fallible = True
+
     def __repr__(self) -> str:
         return descriptions.of_shape(self)
 
