@@ -7,6 +7,9 @@ import numpy as np
 from . import known
 from .base import Misfit, oracle
 
+#: Schemes whose velocities take the mean of the contact forces before and after a step, by Newmark's formula.
+_TRAPEZOIDAL = ("HATI", "dep-4.1", "dep-5.1")
+
 
 def _plain(s):
     """Not where masses are handed over or taken off, nor the decoupled step with drag: of the step without
@@ -49,7 +52,7 @@ def momentum(seen):
         allowed = (1e-8 if s.scheme != "NohBathe" else 1e-3) * size
         if s.scheme == "CDLagrange":  # half of an impulse at the start acts on the first half step
             given -= 0.5 * impulse[0, nodes].sum(axis=0)
-        if s.scheme == "HATI":  # velocities at t_n: half of the impulse there stands in the next step
+        if s.scheme in _TRAPEZOIDAL:  # velocities at t_n: half of the impulse there stands in the next step
             given -= 0.5 * impulse[-1, nodes].sum(axis=0)
         if s.ratio > 1:  # multipliers that do not vary linearly within a coarse step
             allowed = 0.02 * size + 0.5 * np.abs(impulse[-1, nodes]).sum()
