@@ -171,6 +171,8 @@ class Contact:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
         self._nodes = self._NODES(self)
         self._users_gap = not type(self).gap.__module__.startswith("dolfinx_impact.")
+        if self._users_gap and isinstance(L, SparseRows):
+            self._given = L.weights.copy()
         key = id(self)
         _MADE[key] = weakref.ref(self, lambda _: _MADE.pop(key, None))
         if self.drift_correction > 0 and self.constant:
@@ -312,10 +314,20 @@ class Contact:
         return self._state(u, v, t, every)
 
     def _state(self, u: FloatArray, v: FloatArray | None, t: float, every: bool) -> ContactState:
-        if not every:
-            return ContactState(self, t, self._active_set(u, v, t))
-        gap = self._evaluate(u, v, t)
-        return ContactState(self, t, self.closed(gap), gap)
+        gap = self._evaluate(u, v, t) if every else None
+        closed = self._active_set(u, v, t) if gap is None else self.closed(gap)
+        if self._users_gap:
+            self._refuse_varying()
+        return ContactState(self, t, closed, gap)
+
+    def _refuse_varying(self) -> None:
+        """Raise a ValueError where a user's class writes rows of L that it calls constant."""
+        rows = self.L
+        if self.constant and isinstance(rows, SparseRows) and not np.array_equal(rows.weights, self._given):
+            raise ValueError(
+                f"{type(self).__name__} writes L.weights that differ from those at its construction, but is "
+                "constant: say `constant = False` in the class"
+            )
 
     def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gaps of :meth:`at`, shape (p,) [m], for loops without a scheme; :attr:`L` is L(u). Collective."""

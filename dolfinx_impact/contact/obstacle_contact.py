@@ -26,6 +26,8 @@ from .tunnelling import TunnellingCheck
 
 #: Distance from a side at which a point counts as outside of it, relative to the system's length.
 _MARGIN = 1e-9
+#: Distance of a normal's length from 1 at which a user's obstacle is refused.
+_UNIT = 1e-6
 #: Part of a normal that counts as none.
 _NO_PART = 1e-12
 
@@ -105,6 +107,8 @@ class ObstacleContact(Contact):
             allow_penetration=allow_penetration,
         )
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
+        if self.constant:
+            self._together(lambda: self._refuse_scaled(rows.weights, np.ones(len(rows.weights), bool), 0.0))
         self._positions, self._evaluated_at = self._x, 0.0  # of the last evaluation
         self._surface_velocities: tuple[FloatArray, dict[float, FloatArray]] = (self._positions, {})
         self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
@@ -176,6 +180,18 @@ class ObstacleContact(Contact):
             normals[k::count] = face.normal(x[k::count], *time)
         return normals
 
+    def _refuse_scaled(self, normals: FloatArray, closed: BoolArray, t: float) -> None:
+        """Raise a ValueError for a user's obstacle with a normal at a closed row that is no unit vector."""
+        if not self._fallible:
+            return
+        lengths = np.linalg.norm(normals[closed], axis=1)
+        wrong = ~(np.abs(lengths - 1.0) < _UNIT)
+        if wrong.any():
+            raise ValueError(
+                f"the normal of the obstacle has the length {lengths[wrong][0]:.6g} at t = {t:.6g} s, but "
+                "normals are unit vectors: divide them by np.linalg.norm(normal, axis=1, keepdims=True)"
+            )
+
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points at displacements ``u`` at ``t``, shape (p,) [m]."""
         if self.constant:
@@ -202,8 +218,10 @@ class ObstacleContact(Contact):
                 self.L.weights[:] = normals.reshape(self.L.weights.shape)
                 return gaps.ravel()
             self._check_tunnelling(t)
-            self.L.weights[:] = self._normals(self._positions, t)
-            return self._gaps(self._positions, t)
+            normals, gaps = self._normals(self._positions, t), self._gaps(self._positions, t)
+            self._refuse_scaled(normals, self.closed(gaps), t)
+            self.L.weights[:] = normals
+            return gaps
 
         gaps: FloatArray = self._together(gaps_and_rows)
         return super()._evaluate(u, v, t) if self._own_gap else gaps
@@ -253,6 +271,7 @@ class ObstacleContact(Contact):
             if hit.size:
                 closed[hit * count + k] = True
                 self.L.weights[hit * count + k] = face.normal(x[hit], *time)
+        self._refuse_scaled(self.L.weights, closed, t)
         return closed
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:

@@ -76,6 +76,58 @@ def test_an_obstacle_without_a_number_is_refused():
         di.simulate(scheme, t_end=1.0, progress=False)
 
 
+class Slope(obstacles.Shape):
+    """A plane whose normals have the length ``length``."""
+
+    def __init__(self, length, flat):
+        super().__init__(2)
+        self.length, self.flat = length, flat
+
+    def gap(self, x, t=0.0):
+        return x[:, 1]
+
+    def normal(self, x, t=0.0):
+        return np.tile([0.0, self.length], (len(x), 1))
+
+
+@pytest.mark.parametrize("make", [di.CDLagrange, di.MoreauJean])
+@pytest.mark.parametrize("flat", [True, False])
+def test_normals_that_are_no_unit_vectors_are_refused(make, flat):
+    system = particles(1)
+    with pytest.raises(
+        ValueError, match=r"the normal of the obstacle has the length 2 at t = .* unit vectors"
+    ):
+        scheme = make(system, 1e-2, contact=di.ObstacleContact(system, [[0, 1]], Slope(2.0, flat)))
+        scheme.start([0.0, 0.1], 0.0)
+        di.simulate(scheme, t_end=1.0, progress=False)
+    assert di.ObstacleContact(system, [[0, 1]], Slope(1.0, flat)).count == 1
+
+
+class Turning(Height):
+    """A plane that turns, whose class says that its rows of L stay."""
+
+    def _evaluate(self, u, v, t):
+        self.L.weights[:] = [np.sin(t), np.cos(t)]
+        return super()._evaluate(u, v, t)
+
+
+class TurningTold(Turning):
+    constant = False
+
+
+@pytest.mark.parametrize("make", SCHEMES, ids=lambda kind: kind.__name__)
+def test_rows_that_vary_are_not_constant(make):
+    runs = {}
+    for kind in (Turning, TurningTold):
+        system = particles()
+        scheme = make(system, 1e-3, contact=kind(system))
+        scheme.start([0.0, 0.1, 0.0, 0.2], 0.0)
+        runs[kind] = scheme
+    with pytest.raises(ValueError, match="Turning writes L.weights .* say `constant = False`"):
+        di.simulate(runs[Turning], t_end=0.2, progress=False)
+    assert di.simulate(runs[TurningTold], t_end=0.2, progress=False)["r"].sum() > 0
+
+
 # -- errors of one rank
 
 
