@@ -149,15 +149,20 @@ def test_case_first_sentence_and_drawing_then_figures_then_claims(case, html):
 def test_claims_are_grouped_by_paper_and_folded(case, html):
     part = unescape(section(html, case)).split("<h3>Claims</h3>")[1].split("<h3>Runs")[0]
     claims = [c for c in CLAIMS if c.case == case]
-    papers = list(dict.fromkeys(c.paper for c in claims))
+    kinds = {c.id: FINDINGS[CLAIMS.index(c) % len(FINDINGS)].reproduced for c in claims}
+    papers = list(dict.fromkeys(c.paper for c in claims if kinds[c.id] is not None))
     assert re.findall(r"<details><summary><b>(.*?)</b>", part) == papers
     assert "<details open" not in part
     assert all(part.count(f">{c.id}</code>") == 1 for c in claims)
-    for paper, group in zip(papers, part.split("<details><summary><b>")[1:]):
-        kinds = [FINDINGS[CLAIMS.index(c) % len(FINDINGS)].reproduced for c in claims if c.paper == paper]
-        for kind, words in ((True, "reproduced"), (False, "not reproduced"), (None, "not decidable")):
-            badge = f">{kinds.count(kind)} {words}</span>"
-            assert (badge in group.split("</summary>")[0]) == (kinds.count(kind) > 0)
+    decided, _, folded = part.partition("<summary>Not decidable: ")
+    for paper, group in zip(papers, decided.split("<details><summary><b>")[1:]):
+        found = [kinds[c.id] for c in claims if c.paper == paper]
+        for kind, words in ((True, "reproduced"), (False, "not reproduced")):
+            badge = f">{found.count(kind)} {words}</span>"
+            assert (badge in group.split("</summary>")[0]) == (found.count(kind) > 0)
+    left = [name for name, kind in kinds.items() if kind is None]
+    assert folded.partition("<")[0] == (str(len(left)) if left else "")
+    assert all(f"<code>{name}</code>" in folded for name in left)
 
 
 def test_what_cannot_be_decided_stands_by_reason(html):

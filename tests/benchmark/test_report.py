@@ -137,7 +137,7 @@ def test_json_has_the_keys_of_the_contract(found):
         assert list(claim) == [*keys, "relation"]
         assert claim["reproduced"] in (True, False, None) and claim["why"]
     (row,) = found["work_precision"]
-    assert list(row) == ["case", "quantity", "goal", "seconds"] and row["case"] == "bouncing-ball"
+    assert list(row) == ["case", "quantity", "goal", "seconds", "forces"] and row["case"] == "bouncing-ball"
     assert set(row["seconds"]) <= {"carpenter", *MINE}
     ids = [claim["id"] for claim in found["claims"]]
     assert len(set(ids)) == len(ids)

@@ -32,7 +32,7 @@ class Broken:
 
 def power(p, scale=1.0):
     """Points whose error is a power of their time."""
-    return [Point(scale * t, {"x": t**-p}, {}) for t in (1.0, 2.0, 4.0, 8.0)]
+    return [Point(scale * t, 10 * t, {"x": t**-p}, {}) for t in (1.0, 2.0, 4.0, 8.0)]
 
 
 @given(p=st.floats(0.3, 4.0), part=st.floats(0.0, 1.0), scale=st.floats(1e-3, 1e3))
@@ -43,7 +43,7 @@ def test_the_cost_of_an_error_that_is_a_power_of_the_time_is_exact(p, part, scal
 
 @given(st.lists(st.tuples(st.floats(1e-3, 1e3), st.floats(1e-6, 1.0)), min_size=1, max_size=12))
 def test_no_point_beats_the_front_and_finer_goals_cost_more(values):
-    several = [Point(seconds, {"x": error}, {}) for seconds, error in values]
+    several = [Point(seconds, 2 * seconds, {"x": error}, {}) for seconds, error in values]
     seconds, errors = front(several, "x")
     assert seconds == sorted(seconds) and errors == sorted(errors, reverse=True)
     for s, e in values:
@@ -54,14 +54,21 @@ def test_no_point_beats_the_front_and_finer_goals_cost_more(values):
 
 
 def test_those_who_do_not_reach_the_goal_come_last():
-    found = {"far": [Point(0.1, {"x": 1.0}, {})], "slow": power(1.0, 3.0), "fast": power(1.0), "none": []}
+    found = {
+        "far": [Point(0.1, 1.0, {"x": 1.0}, {})],
+        "slow": power(1.0, 3.0),
+        "fast": power(1.0),
+        "none": [],
+    }
     order = ranking(found, "x", 0.25)
     assert list(order) == ["fast", "slow", "far"] and order["far"] is None
     assert order["slow"] == pytest.approx(3 * order["fast"])
-    row = {"case": "c", "quantity": "x", "goal": 0.25, "seconds": order}
-    assert figures.cells(row) == ["c", "x within 0.25", "fast (4e+03 ms)", "slow 3.0", "far"]
-    row["seconds"] = {"far": None}
-    assert figures.cells(row)[2:] == ["none", "-", "far"]
+    forces = ranking(found, "x", 0.25, "forces")
+    assert forces == {"slow": pytest.approx(40.0), "fast": pytest.approx(40.0), "far": None}
+    row = {"case": "c", "quantity": "x", "goal": 0.25, "seconds": order, "forces": forces}
+    assert figures.cells(row) == ["c", "x within 0.25", "fast (4e+03 ms)", "slow 3.0", "slow (40)", "far"]
+    row["seconds"] = row["forces"] = {"far": None}
+    assert figures.cells(row)[2:] == ["none", "-", "-", "far"]
 
 
 def test_studies_are_of_cases_with_parameters_that_every_scheme_knows():
@@ -82,8 +89,30 @@ def test_errors_fall_with_the_step_and_points_are_made_once(tmp_path, monkeypatc
     for coarse, fine in found.values():
         assert 0 < fine.errors["position"] < coarse.errors["position"] / 4
         assert coarse.seconds > 0 and fine.settings == {"h": 2.5e-3}
-    monkeypatch.setattr(measure, "processor_time", pytest.fail)
+        assert fine.forces == pytest.approx(16 * coarse.forces, rel=0.05)
+    monkeypatch.setattr(measure, "processor_time_and_forces", pytest.fail)
     assert measure.measured(Runs(tmp_path, only=["moreau-jean", "cd-lagrange"]), study) == found
+
+
+@pytest.mark.parametrize(
+    "case, scheme, settings, a_step",
+    [
+        ("bouncing-ball", "cd-lagrange", {"h": 1e-2, "t_end": 1.0}, 1),  # in a compiled loop
+        ("bouncing-ball", "noh-bathe", {"h": 1e-2, "t_end": 1.0}, 2),  # one a substep
+        ("split-bar", "hati", {"ratio": 4, "explicit_elements": 20, "t_end": 2e-5}, 0.5 * 4 + 0.5),
+    ],
+)
+def test_force_evaluations_are_counted_with_and_without_a_loop(case, scheme, settings, a_step, monkeypatch):
+    """Explicit schemes, whose number is known; a coarse step of HATI, half of the bar in each subdomain."""
+    given = [f"{name}={value}" for name, value in settings.items()]
+    chosen = runner.find(case, scheme)
+    problem = chosen.make(scheme, runner.parse(chosen, scheme, given), False)
+    steps = round(problem.t_end / problem.integrator.dt)
+    for loops in (True, False):
+        if not loops:
+            monkeypatch.setattr(measure, "_has_loop", lambda *_: False)
+        _, forces = measure.processor_time_and_forces(case, scheme, settings)
+        assert forces == pytest.approx(a_step * steps, rel=1e-9)
 
 
 def test_schemes_of_the_user_and_those_that_fail(tmp_path):
@@ -131,14 +160,20 @@ def test_diagrams_have_axes_with_units_a_goal_and_every_scheme(monkeypatch):
     matplotlib = pytest.importorskip("matplotlib.figure")
     study = studies.STUDIES["signorini-impact"]
     schemes = CASES[study.case].schemes
-    several = [Point(t, {name: 0.1 / t for name in study.quantities}, {}) for t in (1e-3, 1e-2, 1e-1)]
+    several = [
+        Point(t, 1e3 * t, {name: 0.1 / t for name in study.quantities}, {}) for t in (1e-3, 1e-2, 1e-1)
+    ]
     found = {scheme: several for scheme in schemes}
     monkeypatch.setattr(figures, "measured", lambda runs, study: found)
     paper = matplotlib.Figure(layout="constrained")
     figures.draw(None, paper, study)
-    assert [ax.get_ylabel() for ax in paper.axes] == [f"error of the {name} [-]" for name in study.quantities]
-    for ax, goal in zip(paper.axes, study.quantities.values()):
-        assert ax.get_xlabel() == "processor time [s]" and ax.get_xscale() == ax.get_yscale() == "log"
+    upper, lower = np.array_split(np.array(paper.axes, dtype=object), 2)
+    assert [ax.get_title() for ax in upper] == list(study.quantities)
+    assert upper[0].get_ylabel() == lower[0].get_ylabel() == "error [-]"
+    assert {ax.get_xlabel() for ax in upper} == {"processor time [s]"}
+    assert {ax.get_xlabel() for ax in lower} == {"force evaluations [-]"}
+    for ax, goal in zip(paper.axes, 2 * list(study.quantities.values())):
+        assert ax.get_xscale() == ax.get_yscale() == "log"
         *lines, level = ax.lines
         assert len(lines) == len(schemes) and np.all(np.asarray(level.get_ydata()) == goal)
     (legend,) = paper.legends

@@ -123,18 +123,27 @@ def _figures(drawn: Sequence[Drawn], folder: Path) -> str:
 
 
 def _claims(claims: Sequence[_Row]) -> str:
-    """Claims by paper, folded; those that cannot be decided stand at the end, by reason."""
-    folds = []
-    for paper, found in _by(claims, "paper").items():
-        known = "".join(_claim(claim) for claim in found if claim["reproduced"] is not None)
-        unknown = [claim for claim in found if claim["reproduced"] is None]
-        content, reasons = f'<ul class="claims">{known}</ul>' if known else "", ""
-        for why, left in _by(unknown, "why").items():
-            words = (f"{_text(c['where'])}: {_text(c['claim'])} <code>{_text(c['id'])}</code>" for c in left)
-            reasons += f'<p class="why">{_text(why)}:</p>{_listed(words)}'
-        content += _fold(f"Not decidable: {len(unknown)}", reasons) if unknown else ""
-        folds.append(_fold(f"<b>{_text(paper)}</b> {_tally(found)}", content))
+    """Claims by paper, folded; those that cannot be decided stand folded at the end, by reason."""
+    decided = [claim for claim in claims if claim["reproduced"] is not None]
+    unknown = [claim for claim in claims if claim["reproduced"] is None]
+    folds = [
+        _fold(
+            f"<b>{_text(paper)}</b> {_tally(found)}", f'<ul class="claims">{"".join(map(_claim, found))}</ul>'
+        )
+        for paper, found in _by(decided, "paper").items()
+    ]
+    if unknown:
+        reasons = (
+            f'<p class="why">{_text(why)}:</p>{_listed(map(_left, found))}'
+            for why, found in _by(unknown, "why").items()
+        )
+        folds.append(_fold(f"Not decidable: {len(unknown)}", "".join(reasons)))
     return "\n".join(folds) or '<p class="small">None.</p>'
+
+
+def _left(claim: _Row) -> str:
+    paper, where, words, name = (_text(claim[key]) for key in ("paper", "where", "claim", "id"))
+    return f"{paper}, {where}: {words} <code>{name}</code>"
 
 
 def _claim(claim: _Row) -> str:

@@ -1,4 +1,4 @@
-"""Times and errors of runs with refined steps and meshes, and the time that it takes to reach an error."""
+"""Errors of runs with refined steps and meshes, and the time and force evaluations that reach one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from ... import Integrator, SparseRows, simulate
 from ...algebra.kernels import NotCompiled
 from ...integrators.step_buffer import compiled_loop
+from ...systems.system import parts
 from .. import runner
 from ..runs import FailedRun, Run, Runs
 
@@ -20,6 +21,8 @@ Errors = Mapping[str, float]  #: Errors by the name of the quantity.
 
 _LEAST, _ROUNDS = 0.3, 5  #: Short runs are timed again up to so much time in all [s], and so often.
 _FIRST = 3  #: Steps of a run that only loads what a scheme has compiled.
+#: What is compared, as attributes of a point.
+SECONDS, FORCES = "seconds", "forces"
 
 
 class Study(NamedTuple):
@@ -38,6 +41,7 @@ class Point(NamedTuple):
     """Runs with one step and mesh."""
 
     seconds: float  #: Of processor time for the steps, without set-up, energies and histories.
+    forces: float  #: Evaluations of the force in the steps; one of part of a body counts by its dofs.
     errors: Errors
     settings: Settings
 
@@ -64,33 +68,61 @@ def points(runs: Runs, study: Study, scheme: str) -> list[Point]:
         several = [study.errors(runs, run) for run in made]
         means = {name: float(np.mean([each[name] for each in several])) for name in study.quantities}
         if all(np.isfinite(list(means.values()))):
-            seconds = processor_time(study.case, runs.scheme(scheme), {**settings, **study.starts[0]})
-            found.append(Point(seconds, means, settings))
+            work = processor_time_and_forces(study.case, runs.scheme(scheme), {**settings, **study.starts[0]})
+            found.append(Point(*work, means, settings))
     return found
 
 
-def processor_time(case: str, scheme: str, settings: Settings) -> float:
-    """Processor time of the steps of a run [s], the least of some runs where they are short.
+def processor_time_and_forces(case: str, scheme: str, settings: Settings) -> tuple[float, float]:
+    """Processor time of the steps of a run [s], the least of some runs where they are short, and its forces.
 
-    Processor time, since other processes may share the machine; no energies, histories or logs are kept.
+    Processor time, since other processes may share the machine; no energies, histories or logs are kept. A
+    compiled loop has as many force evaluations in every step: they are counted in a few steps made singly.
     """
     chosen = runner.find(case, scheme)
     values = runner.parse(chosen, scheme, [f"{name}={value}" for name, value in settings.items()])
 
-    def once(first: bool = False) -> float:
+    def once(first: bool = False, count: bool = False) -> tuple[float, float, int, bool]:
         problem = chosen.make(scheme, dict(values), False)
         s, record = problem.integrator, problem.record
         end = min(problem.t_end, s.t0 + _FIRST * s.dt) if first else problem.t_end
-        loops = _has_loop(s, record)  # of short runs, too, that users make in numbers
+        loops = not count and _has_loop(s, record)  # of short runs, too, that users make in numbers
+        counts = _counted(s.system) if count else []
         begun = time.process_time()
-        simulate(s, t_end=end, record=record, energies=False, every=2**31, progress=False, compiled=loops)
-        return time.process_time() - begun
+        made = simulate(
+            s, t_end=end, record=record, energies=False, every=2**31, progress=False, compiled=loops
+        )
+        return time.process_time() - begun, sum(counts), made.steps, loops
 
-    once(first=True)
-    seconds = [once()]
-    while len(seconds) < _ROUNDS and sum(seconds) < _LEAST:
-        seconds.append(once())
-    return min(seconds)
+    loops = once(first=True)[3]
+    single, forces, steps, _ = once(first=loops, count=True)
+    seconds = [] if loops else [single]
+    while not seconds or (len(seconds) < _ROUNDS and sum(seconds) < _LEAST):
+        spent, _, all_steps, _ = once()
+        seconds.append(spent)
+        if loops:
+            forces, steps = forces / steps * all_steps, all_steps
+    return min(seconds), forces
+
+
+def _counted(system: Any) -> list[float]:
+    """Parts of the dofs whose force each call from now on evaluates, in a list that grows."""
+    counts: list[float] = []
+
+    def count(part: Any, share: float) -> None:
+        force = part.force
+
+        def counted(*arguments: Any) -> None:
+            counts.append(share)
+            force(*arguments)
+
+        part.force = counted
+
+    several = parts(system)
+    sizes = [part.dof_count for part in several] if len(several) > 1 else [1]
+    for part, size in zip(several, sizes):
+        count(part, size / sum(sizes))
+    return counts
 
 
 def _has_loop(scheme: Integrator, record: SparseRows) -> bool:
@@ -100,30 +132,32 @@ def _has_loop(scheme: Integrator, record: SparseRows) -> bool:
     return False
 
 
-def front(several: Sequence[Point], quantity: str) -> tuple[list[float], list[float]]:
-    """Seconds and errors of the points that no other one beats in both, the cheapest first."""
-    seconds, errors = list[float](), list[float]()
-    for point in sorted(several, key=lambda point: point.seconds):
+def front(several: Sequence[Point], quantity: str, work: str = SECONDS) -> tuple[list[float], list[float]]:
+    """Seconds, or forces, and errors of the points that no other one beats in both, the cheapest first."""
+    spent, errors = list[float](), list[float]()
+    for point in sorted(several, key=lambda point: float(getattr(point, work))):
         if not errors or point.errors[quantity] < errors[-1]:
-            seconds.append(point.seconds)
+            spent.append(getattr(point, work))
             errors.append(point.errors[quantity])
-    return seconds, errors
+    return spent, errors
 
 
-def cost(several: Sequence[Point], quantity: str, goal: float) -> float | None:
-    """Seconds to an error of ``goal``, between points by powers; None where no point reaches it."""
-    seconds, errors = front(several, quantity)
+def cost(several: Sequence[Point], quantity: str, goal: float, work: str = SECONDS) -> float | None:
+    """Seconds, or forces, to an error of ``goal``, between points by powers; None where none reaches it."""
+    spent, errors = front(several, quantity, work)
     enough = [k for k, error in enumerate(errors) if error <= goal]
     if not enough:
         return None
     if enough[0] == 0:
-        return seconds[0]
+        return spent[0]
     k = slice(enough[0] - 1, enough[0] + 1)
-    logs = np.log(errors[k])[::-1], np.log(seconds[k])[::-1]
+    logs = np.log(errors[k])[::-1], np.log(spent[k])[::-1]
     return float(np.exp(np.interp(np.log(goal), *logs)))
 
 
-def ranking(found: Mapping[str, Sequence[Point]], quantity: str, goal: float) -> dict[str, float | None]:
+def ranking(
+    found: Mapping[str, Sequence[Point]], quantity: str, goal: float, work: str = SECONDS
+) -> dict[str, float | None]:
     """The cost of the goal by scheme, the cheapest first, those that do not reach it last."""
-    costs = {scheme: cost(several, quantity, goal) for scheme, several in found.items() if several}
+    costs = {scheme: cost(several, quantity, goal, work) for scheme, several in found.items() if several}
     return dict(sorted(costs.items(), key=lambda item: np.inf if item[1] is None else item[1]))
