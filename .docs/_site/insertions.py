@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from . import api, demos, measured, programs, report, schemes
+from . import api, demos, measured, programs, report, schemes, studies
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
@@ -19,6 +19,7 @@ MAKERS = {
     "measured": measured.table,
     "report": report.page,
     "schemes": schemes.table,
+    "study": studies.table,
 }
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
+SHOWN = re.compile(r"^<!-- insert: output.*?-->$", re.M)
+_MARK = "-- from here on --"
 
 
 def programs(text: str) -> list[str]:
@@ -39,7 +41,9 @@ def run(program: str, folder: str | Path) -> str:
 
 
 def output(text: str, page: Path, pictures: Path, picture: str = "") -> str:
-    """The block with what all programs of ``text`` print, run one after the other, and a picture they draw.
+    """The block with what programs print since the last such block, and a picture they draw.
+
+    All programs of ``text`` are run one after the other.
 
     Args:
         text: The page up to here.
@@ -48,7 +52,9 @@ def output(text: str, page: Path, pictures: Path, picture: str = "") -> str:
         picture: Name of the file, or nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
-        printed = run("\n".join(programs(text)), folder)
+        before = max((found.end() for found in SHOWN.finditer(text)), default=0)
+        parts = [*programs(text[:before]), f"print({_MARK!r})", *programs(text[before:])]
+        printed = run("\n".join(parts), folder).partition(f"{_MARK}\n")[2]
         block = f"It prints\n\n```text\n{printed.rstrip()}\n```" if printed else ""
         if picture:
             pictures.mkdir(parents=True, exist_ok=True)

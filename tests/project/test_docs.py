@@ -41,7 +41,7 @@ def names_of(shared_path, monkeypatch):
 
     def run(page):
         monkeypatch.chdir(shared_path)
-        names: dict = {}
+        names: dict = {"__name__": page}
         exec(compile("\n".join(PROGRAMS[page]), f".docs/{page}.md", "exec"), names)
         return names
 
@@ -111,6 +111,85 @@ def test_own_scheme(names_of):
     assert np.abs(run["u"][:, 0] - first.position(run["t"])).max() < 0.05
 
 
+def test_friction(names_of):
+    """Speeds of rigid blocks, and of the belt in the end."""
+    names = names_of("howto/friction")
+    sliding, exact = names["sliding"][1, -1], names["exact"][-1]
+    assert sliding == pytest.approx(exact, rel=0.02) and abs(names["sticking"][1, -1]) < 1e-3
+    assert names["carried"][1, -1] == pytest.approx(1.0, rel=1e-2)
+    assert closes(names["run"]) and Path("friction.png").exists()
+
+
+def test_force_of_a_tool(names_of):
+    """The force over the path of the tool is the work on the block, of which nearly all comes back."""
+    names = names_of("howto/tool_force")
+    history, run, second = names["history"], names["run"], names["second"]
+    force = -history.impulses[:, 1] / names["scheme"].dt
+    path = np.array([names["path"](t) for t in history.t])
+    down = path.argmin()
+    work = -np.trapezoid(force[: down + 1], path[: down + 1])
+    assert work == pytest.approx(run["contact"].max(), rel=0.05)
+    assert closes(run) and np.abs(second["residual"]).max() < 1e-12 * second["internal"].max()
+    assert 0 < second["external"][-1] < 0.01 * second["external"].max()
+
+
+def test_own_contacts(names_of):
+    """The rope exchanges momentum; friction in the bowl never gives energy."""
+    names = names_of("howto/own_contact")
+    run, rope, energy = names["run"], names["rope"], names["energy"]
+    assert names["momentum"] == pytest.approx([2.0, 1.0], abs=1e-12) and closes(run)
+    w, u, s = np.random.default_rng(0).normal(size=4), run["u"][-1], 1e-6
+    rope.evaluate(u)
+    slope = (rope.gap(u + s * w) - rope.gap(u - s * w)) / (2 * s)
+    assert rope.L(w) == pytest.approx(slope, rel=1e-8)
+    assert energy[-1] < 0.1 * energy[0] + 1e-6 and closes(names["ride"])
+
+
+def test_mesh_of_gmsh(names_of):
+    names = names_of("howto/gmsh")
+    assert set(names["part"].names) == {"frame", "core", "foot"} and closes(names["run"])
+    circle = np.pi * 0.015**2
+    mass = 7800.0 * circle + 1100.0 * (0.1 * 0.06 - circle)
+    assert names["body"].total_mass == pytest.approx(mass, rel=0.03)
+
+
+def test_parts_of_a_form_system(names_of):
+    """The impulse is the change of momentum of the block, on a plate that bends little."""
+    names = names_of("howto/form_system_parts")
+    run = names["run"]
+    assert closes(run) and 0.0 < names["rebound"] < 2.0
+    assert run["r"].sum() == pytest.approx(7800.0 * 0.04 * (0.04 - 1e-4) * (2.0 + names["rebound"]), rel=0.01)
+
+
+def test_heavy_heads(names_of):
+    """The heavier, the more a rigid mass."""
+    names = names_of("howto/rigid_tools")
+    off = {
+        head: np.abs(impulse - names["exact"](t)).max() / (names["m"] * names["v0"])
+        for head, (t, impulse) in names["heads"].items()
+    }
+    assert off[1, 1] > 0.1 > off[10, 1] > off[100, 1] and off[100, 1] < 0.015
+
+
+def test_folding(names_of):
+    """What passes through itself is told; faces with names stop each other."""
+    runs = names_of("howto/folding")["runs"]
+    assert "lie in its other cells" in runs["alone"].warnings[0] and not runs["faces"].warnings
+    assert closes(runs["faces"]) and runs["faces"]["r"].sum() > 0
+
+
+def test_press_fits(names_of):
+    stored = names_of("howto/press_fits")["stored"]
+    assert stored["CDLagrangeSingular"] == pytest.approx([1.0, 1.0], abs=1e-4)
+    assert stored["CDLagrange"][0] < 0.9 and stored["CDLagrange"][1] == pytest.approx(1.0, abs=2e-3)
+    assert max(stored["GeneralizedAlpha"]) < 0.5
+
+
+def test_own_work(names_of):
+    names = names_of("howto/own_work")
+    assert closes(names["run"]) and Path("results/drop.npz").exists()
+
+
 def test_run_that_goes_on(names_of):
     """Impacts of the spring come every half period, pi / 10 s."""
     names = names_of("howto/restart")
@@ -148,6 +227,12 @@ def test_obstacles(names_of):
     assert gaps["stairs"] == pytest.approx(0.5, rel=1e-14)
     assert gaps["wavy floor"] == pytest.approx(0.5 - 0.1 * np.sin(0.3), rel=1e-14)
     assert gaps["lift"] == pytest.approx(0.5 - 0.2, rel=1e-14)
+
+
+def test_drift(names_of):
+    """The last bead is the one whose drift is corrected."""
+    names = names_of("contact")
+    assert names["correction"] and names["run"].penetration < 1e-3 and names["lost"] < 1e-3
 
 
 def test_colliding_blocks(names_of):
@@ -335,6 +420,16 @@ def test_tables_of_measured_costs(tmp_path, monkeypatch):
 
 
 @SPHINX
+def test_tables_of_studies():
+    """Each is stored, and on a page."""
+    studies = part_of_the_site("studies")
+    assert studies.TABLES.keys() == json.loads(studies.FILE.read_text()).keys()
+    for name in studies.TABLES:
+        assert any(f"<!-- insert: study {name} -->" in text for text in PAGES.values())
+        assert studies.table(name).splitlines()[1].startswith("| --- |")
+
+
+@SPHINX
 def test_table_of_the_release():
     """CD-Lagrange stops the contact node, 1 / (2 N) of the energy; without its mass little is lost."""
     (row,) = part_of_the_site("measured").release([25]).splitlines()[2:3]
@@ -365,8 +460,9 @@ def test_insertions_of_all_pages_are_known(tmp_path):
     insertions = part_of_the_site("insertions")
     kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
     assert kinds == {"output", *insertions.MAKERS}
-    program = "```python\nprint(1 + 1)\n```\n\n<!-- insert: output -->\n"
-    assert "```text\n2\n```" in insertions.expand(program, DOCS / "page.md", tmp_path)
+    program = "```python\nprint({} + 1)\n```\n\n<!-- insert: output -->\n"
+    page = insertions.expand(program.format(1) + program.format(2), DOCS / "page.md", tmp_path)
+    assert "```text\n2\n```" in page and "```text\n3\n```" in page  # each what is new
 
 
 @SPHINX

@@ -1,0 +1,165 @@
+"""Tables of what runs show that take longer than a build of the site: stored in ``.docs/studies.json``.
+
+``docker/run python .docs/_site/studies.py [NAME ...]`` computes some of them anew, by default all (minutes).
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FILE = Path(__file__).resolve().parents[1] / "studies.json"
+#: Head and rows of a table.
+Table = tuple[list[str], list[list[str]]]
+
+
+def _results(case: str, scheme: str = "cd-lagrange", **p: Any) -> dict[str, Any]:
+    """Results of a case of the benchmark with some parameters."""
+    from dolfinx_impact.benchmark import runner
+    from dolfinx_impact.benchmark.case import defaults
+    from dolfinx_impact.benchmark.cases import CASES
+
+    made = CASES[case].make(scheme, {**defaults(runner.options_of(CASES[case], scheme)), **p})
+    return made.judge(made.simulate())[0]
+
+
+def _square(kind: str, n: int, degree: int = 1, **options: Any) -> Any:
+    """A unit square or cube of regular cells of one kind."""
+    from dolfinx import mesh
+    from mpi4py import MPI
+
+    import dolfinx_impact as di
+
+    cell = getattr(mesh.CellType, kind)
+    make = mesh.create_unit_square if kind in ("triangle", "quadrilateral") else mesh.create_unit_cube
+    cells = make(MPI.COMM_WORLD, *[n] * (2 if make is mesh.create_unit_square else 3), cell)
+    return di.Solid(cells, density=1.0, degree=degree, **options)
+
+
+def cook() -> Table:
+    """Deflection of Cook's membrane with and without the remedy against locking."""
+    sizes = (12, 24, 40)
+    rows = []
+    for kind, remedy in (("quadrilateral", "mean dilatation"), ("triangle", "nodal pressure")):
+        for name, locking in ((remedy, "default"), ("plain", "none")):
+            ratios = [
+                _results("cook-membrane", cell=kind, locking=locking, elements=n)["tip_ratio"] for n in sizes
+            ]
+            rows.append([f"{kind}s, {name}", *(f"{ratio:.0%}" for ratio in ratios)])
+    return ["cells along a side", *map(str, sizes)], rows
+
+
+def cells() -> Table:
+    """The least step of the cells of a regular mesh, each alone, over that of the body."""
+    import dolfinx_impact as di
+
+    rows = []
+    for kind in ("triangle", "quadrilateral", "tetrahedron", "hexahedron"):
+        row = [kind]
+        for law in (di.LinearElastic(1.0, 0.3), di.NeoHookean(1.0, 0.49, isochoric=True)):
+            body = _square(kind, 6, law=law)
+            step, low, high = body.critical_time_step(), 0.2, 1.2
+            while high - low > 2e-3:  # the largest step for which no cell needs mass
+                middle = (low + high) / 2
+                scaled = _square(kind, 6, law=law, mass_scaling=middle * step).scaled_cells
+                low, high = (low, middle) if scaled else (middle, high)
+            row.append(f"{low:.2f}")
+        rows.append(row)
+    return ["cells", "linear elastic, nu = 0.3", "neo-Hookean, nu = 0.49, with `locking=`"], rows
+
+
+def viscosity() -> Table:
+    """The critical step while the velocity jumps across one layer of cells, over that at rest."""
+    import dolfinx_impact as di
+
+    rows, speeds = [], (0.02, 0.05, 0.1)
+    for degree in (1, 2):
+        body = _square("quadrilateral", 8, degree, law=di.NeoHookean(1.0, 0.3), bulk_viscosity=(0.06, 1.2))
+        v = np.zeros(body.size)
+        v[::2] = -1.0 * (body.x[:, 0] > 0.51)  # what has hit a wall stands, what follows does not know it yet
+        rest, row = body.critical_time_step(), [f"quadrilaterals of degree {degree}"]
+        for part in speeds:
+            row.append(f"{body.critical_time_step(v=part * body.wave_speed * v) / rest:.2f}")
+        rows.append(row)
+    return ["speed of a flat impact, of the wave speed", *map(str, speeds)], rows
+
+
+def interface() -> Table:
+    """What the interface of HATI costs where an impact is shorter than a few coarse steps."""
+    from dolfinx import mesh
+    from mpi4py import MPI
+
+    import dolfinx_impact as di
+
+    block = di.named(
+        mesh.create_rectangle(MPI.COMM_WORLD, [[0.0, 0.0], [4.0, 1.0]], [24, 6], mesh.CellType.quadrilateral),
+        tip=lambda x: np.isclose(x[0], 0.0),
+        cells={"near": lambda x: x[0] <= 1.0 + 1e-9, "far": lambda x: x[0] >= 1.0 - 1e-9},
+    )
+    steel = {"density": 7850.0, "law": di.LinearElastic(2.1e11, 0.3)}
+    rows = []
+    for ratio in (1, 2, 10, 40):
+        near, far = (di.Solid(block, cells=name, **steel) for name in ("near", "far"))
+        wall = di.RigidContact(near, "tip", di.Plane((-1e-6, 0.0), (1.0, 0.0)))
+        scheme = di.HATI(near, far, 0.9 * near.critical_time_step(), wall, ratio=ratio)
+        scheme.start(0.0, (-1.0, 0.0))
+        run = di.simulate(scheme, t_end=3e-3, progress=False)
+        mass, v = scheme.system.mass, scheme.v_mean
+        rows.append([str(ratio)])
+        p = 4.0 * 7850.0
+        momentum = (mass * v[: mass.size]).reshape(-1, 2)[:, 0].sum()
+        lost = -run["interface"][-1] / run["kinetic"][0]
+        error = abs(momentum + p - run["r"].sum()) / p
+        rows[-1] += [f"{lost:.1%}", f"{error:.1g}"]
+    return [
+        "m",
+        "energy lost at the interface, of the kinetic",
+        "error of the balance of momentum, of m v",
+    ], rows
+
+
+def restitution() -> Table:
+    """Rebound of an elastic cube with several coefficients of restitution of its nodes."""
+    rows = []
+    for n in (8, 16, 32):
+        ratios = [_results("cube-drop", elements=n, restitution=e)["rebound_ratio"] for e in (0.0, 0.5, 1.0)]
+        rows.append([str(n), *(f"{ratio:.3f}" for ratio in ratios)])
+    return ["elements along a side", "e = 0", "e = 0.5", "e = 1"], rows
+
+
+TABLES: Mapping[str, Callable[[], Table]] = {
+    "cook": cook,
+    "cells": cells,
+    "viscosity": viscosity,
+    "interface": interface,
+    "restitution": restitution,
+}
+
+
+def table(which: str) -> str:
+    """One of the tables by name, in Markdown, as stored."""
+    stored = json.loads(FILE.read_text())[which]
+    lines = [stored["head"], ["---"] * len(stored["head"]), *stored["rows"]]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def renew(names: list[str]) -> None:
+    """Compute some tables anew, by default all; the file keeps the others."""
+    for name in names or list(TABLES):
+        head, rows = TABLES[name]()
+        print(name, head, *rows, sep="\n  ", flush=True)
+        stored = json.loads(FILE.read_text()) if FILE.exists() else {}
+        stored[name] = {"date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "head": head, "rows": rows}
+        FILE.write_text(
+            json.dumps({each: stored[each] for each in TABLES if each in stored}, indent=1) + "\n"
+        )
+
+
+if __name__ == "__main__":
+    renew(sys.argv[1:])
