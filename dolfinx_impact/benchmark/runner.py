@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -240,7 +241,9 @@ def versions() -> dict[str, str]:
     return {"package": __version__, "commit": _commit(), **used}
 
 
+@functools.cache
 def _commit() -> str:
+    """That of the checkout when it is asked for first: the modules are loaded by then."""
     here = str(Path(__file__).resolve().parent)
     command = ["git", "-c", "safe.directory=*", "-C", here, "rev-parse", "--short", "HEAD"]
     try:

@@ -47,7 +47,7 @@ SIZES = pytest.mark.parametrize("trolley", [0.0, 4.0])
 REFINE = pytest.mark.parametrize("refine", [1, 2])
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @SIZES
 @REFINE
 def test_counts_and_joints(trolley, refine):

@@ -34,7 +34,7 @@ def body_of(cell, locking=None, dim=2):
     return di.Solid(mesh, density=1.0, law=di.NeoHookean(1.0, 0.4999, isochoric=True), locking=locking)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("cell", ["triangle", "quadrilateral", "tetrahedron", "hexahedron"])
 @pytest.mark.parametrize("locking", [None, "none"])
 def test_pressures_of_an_even_strain(cell, locking):

@@ -18,7 +18,7 @@ NAMES = {
 }
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("geometry", meshes.GEOMETRIES)
 def test_a_bar_has_its_volume_its_names_and_cells_of_equal_size(geometry):
     size = 8e-4
@@ -46,7 +46,7 @@ def test_a_bar_has_its_volume_its_names_and_cells_of_equal_size(geometry):
     assert parallel.largest(COMM, sizes) < 2.2 * size and -parallel.largest(COMM, -sizes) > 0.9 * size
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("geometry", ["quarter", "tetrahedra"])
 @pytest.mark.parametrize("size", [3.2e-3, 8e-4, 5e-4])
 def test_cells_are_not_inverted_and_fit_each_other(geometry, size):
@@ -75,7 +75,7 @@ def test_cells_of_a_quarter_of_a_disc_are_about_equal(size):
     assert np.pi * RADIUS**2 / 4 / size**2 == pytest.approx(len(quads), rel=0.3)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("kind", ["quadrilateral", "triangle"])
 @pytest.mark.parametrize("diagonals", ["crossed", "parallel"])
 def test_a_ball_touches_the_plane(kind, diagonals):

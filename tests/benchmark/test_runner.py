@@ -174,7 +174,7 @@ def test_a_reader_that_has_seen_enough_ends_a_list_quietly(launch):
 # -- what a run writes
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "scheme, settings, points",
     [

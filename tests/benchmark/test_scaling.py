@@ -99,7 +99,7 @@ def test_times_that_an_action_tells_are_taken_as_they_are():
 # -- scaling
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("kind", scaling.KINDS)
 def test_the_body_is_the_same_on_any_number_of_ranks(kind):
     made, p = scaling.BoxSetup(MPI.COMM_WORLD, kind, (6, 3, 4)), solids.KINDS[kind].degree

@@ -235,7 +235,7 @@ def test_fine_log_of_one_step_a_row():
     assert np.diff(gap) / (0.4 * TRANSIT) == pytest.approx(before[1:], abs=1e-8)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "scheme, changes",
     [

@@ -352,7 +352,7 @@ def test_plane_refuses(point, normal, message):
         Plane(point, normal)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "facets, obstacle, options, message",
     [

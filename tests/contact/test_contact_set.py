@@ -39,7 +39,7 @@ def test_floor_and_wall_have_their_own_laws(scheme):
     assert np.abs(run["residual"]).max() < 1e-13
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @EVERY
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_a_list_of_two_planes_is_their_union(scheme, friction):
@@ -96,7 +96,7 @@ def test_a_body_on_a_floor_against_a_curved_wall(scheme, shared_path):
     assert again.u[: s.system.owned] == pytest.approx(s.u[: s.system.owned], abs=1e-15)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "name", ["dep-4.4", "dep-4.7", "dep-5.3", "combined", "carpenter-implicit", "moreau-jean"]
 )
@@ -182,7 +182,7 @@ def momenta(body, v):
     return np.array([parallel.total(body.comm, float(body.mass[each] @ v[each])) for each in dofs])
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     ("scheme", "law", "mu"),
     [

@@ -123,7 +123,7 @@ def test_points_that_share_a_dof_across_ranks_are_solved_together():
 # -- pairs
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("angle", [0.0, 0.7, np.pi / 2])
 def test_nodes_are_paired_across_the_normal(angle):
     body, n = blocks(angle=angle), turned(angle)[:, 0]
@@ -189,7 +189,7 @@ def test_impulses_push_apart(ranks):
 # -- impacts
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("ranks", RANKS, ids=str)
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_tips_of_different_mass_rebound_by_newtons_law(ranks, e):
@@ -318,7 +318,7 @@ def of_two_densities(parts, right, normal=(1.0, 0.0)):
     return di.Solid(tagged, density={"l": 1.0, "r": right}, law={"l": LAW, "r": LAW})
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "angle, scheme", [(0.4, "cd-lagrange"), (0.4, "moreau-jean"), (0.0, "cd-lagrange"), (0.4, "noh-bathe")]
 )
@@ -418,7 +418,7 @@ def test_node_pairs_refuse(arguments, options, message):
         NodePairs(bars((0, WORLD.size - 1)), *arguments, **options)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "body, message",
     [

@@ -63,7 +63,7 @@ KINDS = {
 }
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_of_a_run_are_the_points_of_the_contact(kind):
     """Gaps, impulses and places of the points of all ranks, sorted by their places, are the columns."""

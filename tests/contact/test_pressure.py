@@ -54,7 +54,7 @@ ELEMENTS = [
 ]
 
 
-@pytest.mark.mpi(turns=True)
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(("kind", "degree", "axisymmetric"), ELEMENTS)
 def test_uniform_pressure_on_a_plane_and_on_another_body(kind, degree, axisymmetric):
     """Nodal impulses of the element's functions are one pressure, at all points, corners and axis included.

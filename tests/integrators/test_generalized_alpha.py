@@ -323,7 +323,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "rho, law, options, mass",
     [

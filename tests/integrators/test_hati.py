@@ -296,7 +296,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "name, ratio", [pytest.param("everything", 1, marks=ONE_RANK), *((name, 7) for name in SETTINGS)]
 )
@@ -818,7 +818,7 @@ def held_on_one_side(named):
     return HATI(solid(named, "near", fixed={"side": (0,)}), solid(named, "far"), 0.01, ratio=2)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "wrong, words",
     [

@@ -251,7 +251,7 @@ def reference(cells, dt, m, steps, alpha, v0, mass):
         yield u_e, v_e, u_i, v_i, impulses
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("ratio, mass", [(1, "lumped"), (4, "lumped"), (4, "consistent")])
 def test_against_a_dense_program(ratio, mass):
     """A nonlinear explicit side with friction on a moving disc: every coarse step, both sides."""
@@ -352,7 +352,7 @@ def test_smaller_steps_approach_the_explicit_run(surface):
 # -- what holds at every step
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "name, ratio",
     [("disc that moves", 1), ("surfaces", 1), *((name, 5) for name in (*OBSTACLES, "surfaces"))],
@@ -414,7 +414,7 @@ def test_surfaces_on_any_number_of_ranks():
     assert sums == pytest.approx(ONE_RANK, rel=1e-11)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("name", [*OBSTACLES, "surfaces"])
 def test_restart_goes_on_bit_by_bit(name):
     def make():
@@ -545,7 +545,7 @@ def surface_on_the_interface():
     return HATI(near, far, 0.01, contact, ratio=2)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "wrong, words",
     [

@@ -63,7 +63,7 @@ def go(make, steps=60, **options):
     return di.simulate(s, t_end=steps * s.dt, progress=False, **options)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("name", SETUPS)
 def test_balance_checkpoint_and_ranks(name, shared_path, as_on_one_rank):
     run = go(SETUPS[name], 26)

@@ -70,7 +70,7 @@ LAWS = {"neo-Hookean": NEO, "St Venant": SVK, "Mooney-Rivlin": RUBBER}
 # -- central differences
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "law, options",
     [(NEO, "free"), (NEO, "loads"), (NEO, "damping"), (SVK, "motion"), (RUBBER, "loads"), (SVK, "damping")],
@@ -95,7 +95,7 @@ def test_central_differences_close_their_balance_on_any_ranks(law, options, as_o
     assert np.abs(result["kinetic"] - alone["kinetic"]).max() < 1e-11 * scale
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "facets, make",
     [
@@ -371,7 +371,7 @@ def test_order_and_balance_of_the_theta_method(force):
     assert coarse / fine == pytest.approx(4.0, rel=0.15)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("law, options", [(NEO, "loads"), (SVK, "damping"), (SVK, "motion")])
 def test_the_theta_method_closes_its_balance_on_any_ranks(law, options, as_on_one_rank):
     body = plate(law, **SETTINGS[options])
@@ -388,7 +388,7 @@ def test_the_theta_method_closes_its_balance_on_any_ranks(law, options, as_on_on
     assert np.abs(result["r"].sum(axis=1) - alone["r"].sum(axis=1)).max() < 1e-10 * alone["r"].max()
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "speed, steps, wall", [(1.0, 4.0, True), (3.0, 8.0, False), (30.0, 20.0, False), (30.0, 20.0, True)]
 )

@@ -85,7 +85,7 @@ def scale(result):
     return max(np.abs(result[name]).max() for name in names)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=3)
 @pytest.mark.parametrize(
     ("make", "scheme"),
     [(on_belt, scheme) for scheme in SCHEMES]

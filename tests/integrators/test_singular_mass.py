@@ -128,7 +128,7 @@ BODIES = {
 }
 
 
-@pytest.mark.mpi(turns=True)
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("name", BODIES)
 def test_momentum_and_balance_are_exact(name):
     s = falling(**BODIES[name])
@@ -548,7 +548,7 @@ OF_BODIES = """
 """.split()
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("name", ["cd-lagrange-singular", "dep-7.1", "dep-7.2"])
 @pytest.mark.parametrize(
     "law", [di.LinearElastic(1e6, 0.3), di.NeoHookean(1e6, 0.3)], ids=["linear", "rubber"]

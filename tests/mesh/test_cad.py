@@ -212,7 +212,7 @@ def refused(path, message, **given):
 HEAD = b"ISO-10303-21;\nHEADER;\nENDSEC;\nDATA;\nENDSEC;\nEND-ISO-10303-21;\n"
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "content, message",
     [
@@ -252,7 +252,7 @@ def damaged():
     }
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("kind", ["half", "zeros", "lines", "flipped"])
 def test_a_damaged_file(kind, written, capfd):
     """OpenCASCADE crashes on some, and complains on the terminal about others."""
@@ -275,7 +275,7 @@ def test_the_solid_alone(drawn, written):
     refused(written("opened.step", opened), r"holds no solid, only surfaces \(5\)")
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "size, message",
     [

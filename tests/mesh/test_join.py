@@ -84,7 +84,7 @@ def touching(kind="tetrahedron"):
 # -- measures and names
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_keep_their_measures(kind):
     parts = {"left": box(kind, 0.0, 1.0, 2), "right": box(kind, 1.0, 2.0, 3)}
@@ -110,7 +110,7 @@ def test_a_part_of_another_mesh():
     assert body.total_mass == pytest.approx(2.0, rel=1e-12)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("kind", ["triangle", "quadrilateral", "tetrahedron", "hexahedron"])
 def test_curved_cells(kind):
     parts = {"one": bent(box(kind, cells=2)), "other": bent(box(kind, 0.5, 1.0, 3))}
@@ -133,7 +133,7 @@ def halves(kind, start=0.0):
     )
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_are_carried_over(kind):
     parts = {"a": halves(kind), "bare": box(kind, 3.0), "b": halves(kind, 1.0)}
@@ -158,7 +158,7 @@ def midpoints_of_facets(named, name):
     return dmesh.compute_midpoints(named.mesh, fdim, named.facets(name))
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_facets_inside(kind):
     """One name for facets inside and outside: both are found, and the boundary has none inside."""
@@ -239,7 +239,7 @@ def test_masses_of_the_parts():
     assert right.total_mass == pytest.approx(400.0, rel=1e-12)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_part_does_not_move_the_other(kind):
     body = di.Solid(join(touching(kind)), density=1000.0, law=RUBBER)

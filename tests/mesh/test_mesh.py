@@ -80,7 +80,7 @@ def test_solid(tetrahedra, split):
     assert on_facets(named, "sides") == 4 * 8 * split
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("name, x", [("contact", 0.0), ("free", LENGTH)])
 @pytest.mark.parametrize("tetrahedra", [0, 1])
 def test_named_facets_are_where_they_belong(name, x, tetrahedra):
@@ -211,7 +211,7 @@ def grouped(groups, path=None, version=4.1):
     return mesh.read(path, gdim=2)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("groups", [(SKIN, BOTTOM), (BOTTOM, SKIN)])
 @pytest.mark.parametrize("version", [None, 2.2, 4.1])
 def test_facets_in_two_groups_have_both_names(groups, version, shared_path):
@@ -391,7 +391,7 @@ def test_lines_that_are_torn_apart_are_refused(monkeypatch):
 POINT_AND_LINE = "Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Line(1) = {1, 2};\n"
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "name, text, message",
     [
@@ -458,7 +458,7 @@ TILTED = {
 }
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("dim, gdim, end, words", TILTED.values(), ids=TILTED)
 def test_coordinates_that_a_smaller_space_would_drop_are_refused(dim, gdim, end, words, written):
     """A line of length 1 would be one of 0.7."""

@@ -26,7 +26,7 @@ def test_bounding_box_is_that_of_all_ranks():
     assert np.array_equal(mesh.bounding_box(mesh.named(line)), [[-3.0], [-1.0]])
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "axis, low, high",
     [

@@ -403,7 +403,7 @@ def hdf5():
 # -- errors
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "options, words",
     [

@@ -47,6 +47,7 @@ def mises(sigma):
     return np.sqrt(1.5 * np.sum(deviator**2))
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "cell, options",
     [
@@ -148,6 +149,7 @@ class Maxwell(materials.HistoryLaw):
         return {"viscous": q * state["viscous"] + (1 - q) * ufl.dev(ufl.sym(F)), "plastic": h}
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "cell, locking", [("triangle", None), ("quadrilateral", "mean-dilatation"), ("hexahedron", None)]
 )

@@ -78,6 +78,7 @@ GRADIENTS = {
 }
 
 
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("cell, degree", SHAPES)
 def test_uniform_stretch_and_simple_shear(cell, degree):
     """Closed forms of small strains and of neo-Hooke's law, plane strain included."""
@@ -89,6 +90,7 @@ def test_uniform_stretch_and_simple_shear(cell, degree):
         check(soft, H, mises(neo_hookean(np.eye(3) + embedded(H))))
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "law",
     [di.NeoHookean(E, NU), di.StVenantKirchhoff(E, NU), di.MooneyRivlin(2e5, 1e5, 3e6)],
@@ -141,6 +143,7 @@ def test_plane_stress():
     check(stiff, F[:2, :2] - np.eye(2), expected)
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "law",
     [di.LinearElastic(E, NU), di.StVenantKirchhoff(E, NU), di.NeoHookean(E, NU)],
@@ -161,6 +164,7 @@ def test_a_bar(law):
     check(solid, [[stretch - 1]], expected, rel=1e-9)
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("cell, degree", [("triangle", 1), ("quadrilateral", 2), ("quadrilateral", 1)])
 def test_bodies_of_revolution(cell, degree):
     """Hoop stress, also on the axis; Lame's tube."""
@@ -230,6 +234,7 @@ def test_own_law_of_a_stress():
     check(block("tetrahedron", 1, law), H, mises(linear(H)))
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("law", ["neo-Hookean", "St. Venant-Kirchhoff", "isochoric neo-Hookean"])
 def test_mean_dilatation(law):
     """The stress is that of the law at the volume ratio of the cell, but for a pressure."""

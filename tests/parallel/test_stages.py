@@ -21,13 +21,27 @@ def test_without_a_mark():
 
 
 def test_cases_take_turns():
-    """A case runs on two ranks or on three, a test of one case on both; some are there on three only."""
-    two = ["a.py::test_one", *(f"a.py::test_two[{x}]" for x in "xyz"), "b.py::test_two[x]"]
+    """A case runs on two ranks or on three; some are there on three only."""
+    two = [*(f"a.py::test_two[{x}]" for x in "xyz"), "b.py::test_two[x]"]
     three = [*two, "a.py::test_two[three]", "b.py::test_two[three]"]
     first = stages.turns(two, None)
-    assert first == {"a.py::test_one", "a.py::test_two[x]", "a.py::test_two[z]", "b.py::test_two[x]"}
+    assert first == {"a.py::test_two[x]", "a.py::test_two[z]", "b.py::test_two[x]"}
     second = stages.turns(three, first)
-    assert first | second == set(three) and first & second == {"a.py::test_one"}
+    assert first | second == set(three) and not first & second
+
+
+def test_every_second_test_without_cases_runs_on_three_ranks_too():
+    ids = [f"{file}.py::test_{name}" for file in "ab" for name in ("one", "two", "three")]
+    first = stages.turns(ids, None)
+    assert first == set(ids) and stages.turns(ids, first) == {*ids[::2][:2], ids[3], ids[5]}
+
+
+@pytest.mark.parametrize("count, each", [(9, 3), (8, 2), (3, 1), (2, 1)])
+def test_some_cases_are_enough_where_their_kinds_are_not_distributed(count, each):
+    ids = [f"a.py::test_one[{x}]" for x in range(count)]
+    first = stages.turns(ids, None, {"a.py::test_one": each})
+    second = stages.turns(ids, first, {"a.py::test_one": each})
+    assert ids[0] in first and 1 <= len(second) <= len(first) == each and not first & second
 
 
 @pytest.mark.parametrize(

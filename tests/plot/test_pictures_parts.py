@@ -144,6 +144,7 @@ def test_the_film_keeps_the_colours_of_the_scale(shared_path, plain_pixels):
                 assert (np.abs(image - rgb).max(axis=2) <= 6).sum() > 5, end
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -102,7 +102,7 @@ def test_two_histories_add_up_to_one(name, shared_path):
             assert both == pytest.approx(reference[work][-1], abs=1e-12 * scale), work
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("at", [1, 20, STEPS - 1, STEPS])
 def test_wherever_it_stops(at, shared_path):
     assert difference(whole(rubber, every=20), kept(rubber, shared_path / "run", at=at, every=20)) == 0.0

@@ -73,6 +73,7 @@ OBSTACLES = {
 CLOCK = [None]
 
 
+@pytest.mark.mpi(cases=4)
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
 @pytest.mark.parametrize("kind", OBSTACLES)
 def test_an_obstacle_whose_function_fails(kind, scheme):
@@ -83,6 +84,7 @@ def test_an_obstacle_whose_function_fails(kind, scheme):
         di.simulate(s, t_end=1.0, progress=False)
 
 
+@pytest.mark.mpi(cases=3)
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
 @pytest.mark.parametrize(
     "options",

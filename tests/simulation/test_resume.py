@@ -49,7 +49,7 @@ def test_the_history_of_a_file_and_the_file_go_on_alike(make, shared_path):
     assert difference(reference, runs[0]) == 0.0
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("path", EARLIER, ids=[path.stem for path in EARLIER])
 def test_files_of_earlier_versions_of_the_package_go_on(path):
     again = go_on(restarts.SETUPS[path.stem][0], path, every=7)

@@ -20,6 +20,7 @@ def run(case, scheme="cd-lagrange", **changes):
     return result, problem.judge(result)[0]
 
 
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "every, case, scheme, settings",
     [

@@ -89,13 +89,18 @@ def check(claim, runs, broken):
         runs: The runs that decide it.
         broken: By the name of a scheme what stands for it, a name or a class.
     """
+    return _both(claim, runs, broken)[0]
+
+
+def _both(claim, runs, broken):
+    """The verdicts on the claim, as it is and turned."""
     finding = claim.decide(runs)
     json.dumps(vars(finding), allow_nan=False)
     assert finding.words and finding.reproduced is not None
     assert None not in (finding.measured, finding.expected, finding.tolerance), finding.words
     turned = claim.decide(instead(runs, broken))
     assert turned.reproduced is (not finding.reproduced), f"{claim.id}: {finding} stays {turned}"
-    return finding
+    return finding, turned
 
 
 def instead(runs, broken):
@@ -105,7 +110,7 @@ def instead(runs, broken):
 
 def check_by_number(claim, runs, broken):
     """As :func:`check`; the claim turns by a number or, one on stability, by a run that explodes."""
-    finding, turned = check(claim, runs, broken), claim.decide(instead(runs, broken))
+    finding, turned = _both(claim, runs, broken)
     exploded = claim.id.endswith(("-stable", "-step")) and "UnstableTimeStep" in turned.words
     assert turned.measured is not None or exploded, f"turns because {turned.words}"
     return finding

@@ -1,7 +1,9 @@
 """Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two, and on three
 too where slow tests are not left out.
 
-The cases of a parametrised test take turns: each runs on two ranks or on three, all on both in a nightly run.
+The cases of a parametrised test take turns: each runs on two ranks or on three, or, where their kinds do not
+matter to what is distributed, some on two, some on three and the others on one alone. Tests without cases run
+on two ranks, every second one of a file on three too. In a nightly run all run on both.
 
 On several ranks every rank runs this module as a program: rank 0 prints, the others write to files that
 are shown where the stage fails.
@@ -38,23 +40,31 @@ class Counts:
         self.marked += "mpi" in report.keywords
 
 
-def turns(ids, ran):
-    """Of the cases of each parametrised test, those whose turn it is; all other tests.
+def turns(ids, ran, most={}):
+    """Of the cases of each parametrised test, and of the tests without, those whose turn it is.
 
     Args:
         ids: Node ids of one stage, in order.
         ran: Those that an earlier stage has run; None in the first: every second case is for the next one.
+        most: Largest number of cases in a stage, for the tests that say so.
 
     Returns:
         The chosen ids.
     """
-    cases = {}
+    tests, alone = {}, {}
     for each in ids:
-        cases.setdefault(each.split("[")[0], []).append(each)
+        tests.setdefault(each.split("[")[0], []).append(each)
     chosen = set()
-    for group in cases.values():
-        turn = group[::2] if ran is None else [each for each in group if each not in ran]
-        chosen.update(turn if len(group) > 1 else group)
+    for name, cases in tests.items():
+        left = [each for each in cases if each not in (ran or ())]
+        if len(cases) == 1:
+            alone.setdefault(name.split("::")[0], []).extend(cases)
+        elif name in most:
+            chosen.update(left[:: -(-len(left) // most[name])])
+        else:
+            chosen.update(left[::2] if ran is None else left)
+    for singles in alone.values():
+        chosen.update(singles if ran is None else singles[::2])
     return chosen
 
 
@@ -62,11 +72,17 @@ def takes_turns(item):
     return item.get_closest_marker("mpi").kwargs.get("turns", True)
 
 
+def most_cases(items):
+    """The largest numbers of cases in a stage, by test."""
+    marks = {item.nodeid.split("[")[0]: item.get_closest_marker("mpi").kwargs for item in items}
+    return {name: given["cases"] for name, given in marks.items() if "cases" in given}
+
+
 class Turns:
     """Cases of a parametrised test take turns: on three ranks run those that did not on two.
 
-    Not in the nightly run, nor those marked ``mpi(turns=False)``. The file ``listed`` names what has run;
-    it is not there before the first stage.
+    Not in the nightly run, nor those marked ``mpi(turns=False)``; of those marked ``mpi(cases=2)`` two in
+    each stage. The file ``listed`` names what has run; it is not there before the first stage.
     """
 
     def __init__(self, listed, writes):
@@ -76,7 +92,7 @@ class Turns:
     def pytest_collection_modifyitems(self, config, items):
         ran = set(json.loads(self.listed.read_text())) if self.listed.exists() else None
         chosen = {item.nodeid for item in items if not takes_turns(item)}
-        chosen |= turns([item.nodeid for item in items if takes_turns(item)], ran)
+        chosen |= turns([item.nodeid for item in items if takes_turns(item)], ran, most_cases(items))
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
         items[:] = [item for item in items if item.nodeid in chosen]
         self.ran = sorted(chosen)

@@ -31,7 +31,7 @@ from dolfinx_impact.systems.forces.stiffness import spectrum
 MESHES = {"line": bar, "quadrilaterals": plate, "triangles": lambda: plate(dmesh.CellType.triangle)}
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
 def test_two_parts_add_up_to_the_whole(make):
     """Stiffness, masses, loads: each side has the shares of its own cells."""
@@ -56,7 +56,7 @@ def test_two_parts_add_up_to_the_whole(make):
     assert np.abs(Mc[0] + Mc[1] - Mc[2]).max() < 1e-15 * np.abs(Mc[2]).max()
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
 def test_a_part_ends_where_its_cells_end(make):
     """Dofs of both parts lie on the interface; beyond it there is no mass, no force, no motion."""
@@ -120,7 +120,7 @@ def test_largest_eigenvalue_to_round_off(next_one, size):
     assert spectrum(MPI.COMM_SELF, apply, start).largest == pytest.approx(1.0, rel=1e-13)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("damping", [0.0, 3.0, 30.0])
 def test_critical_step_with_damping(damping):
     """Damping from the half-step velocity before brings the limit down; beyond it motions grow."""
@@ -200,7 +200,7 @@ def reference(nodes, dt, steps, options, gap):
     return [np.array(part) for part in zip(*found)]
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS.keys())
 def test_central_differences_against_a_dense_reference(options):
     """Same motion and impulses; the balance closes; moved dofs are where they belong."""
@@ -320,7 +320,7 @@ def test_compiled_loop_refuses_prescribed_motion():
     assert result.steps == 2500 and s.u[body.prescribed.dofs] == pytest.approx([ride(s.t)], abs=1e-13)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("name, theta", [("damping", 0.5), ("prescribed", 0.8), ("traction", 0.5)])
 def test_the_theta_method_takes_unsteady_bodies(name, theta):
     """Its balance closes with damping, prescribed motion and loads in time, and on nothing else."""

@@ -248,7 +248,7 @@ def test_critical_step_of_a_line(options):
     assert growth(body, 1.05 * critical) > 1e6
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "kind, long, degree",
     [

@@ -112,7 +112,7 @@ CELLS = [("triangle", 1), ("triangle", 2), ("quadrilateral", 2)]
 NAMES, ROWS = pairwise(scheme=[di.CDLagrange, di.MoreauJean], ghosts=GHOSTS, cell=CELLS)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(NAMES, ROWS)
 def test_linear_forms(scheme, ghosts, cell):
     kind, degree = cell
@@ -121,7 +121,7 @@ def test_linear_forms(scheme, ghosts, cell):
     is_solid(system, scheme, degree)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @ON_RANKS
 @pytest.mark.parametrize("given", ["forms", "matrices"])
 def test_mass_and_stiffness_as_forms_or_matrices(scheme, given):
@@ -134,7 +134,7 @@ def test_mass_and_stiffness_as_forms_or_matrices(scheme, given):
     is_solid(di.FormSystem(V, stiffness=pair[0], mass=pair[1], load=weight(V)), scheme)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "given, scheme",
     [
@@ -153,7 +153,7 @@ def test_nonlinear_forms_leave_the_functions_to_the_script(scheme, given):
     assert np.all(u.x.array == 7.0)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "given, scheme",
     [
@@ -183,7 +183,7 @@ def test_damping(scheme, given):
     return None
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("degree", [1, 3])
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_a_line(degree, shape):
@@ -251,7 +251,7 @@ def left_and_bottom(mesh):
     )
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "kind, scheme",
     [

@@ -51,7 +51,7 @@ def test_roots_of_negative_volumes_are_no_numbers(function, part):
         assert not np.isfinite(parallel.total(COMM, body.stored_energy(u)))
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("cell, degree", [(QUAD, 1), (QUAD, 2), (TRIANGLE, 1), (TRIANGLE, 2)])
 def test_volumes_are_looked_at(cell, degree):
     body = block(NEO, cell, degree)

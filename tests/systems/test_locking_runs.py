@@ -28,7 +28,7 @@ def cube(cell, comm=COMM):
     return dmesh.create_unit_cube(comm, 2, 2, 2, CELLS[cell])
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("law", [RUBBER, di.NeoHookean(1.0, 0.499)], ids=["Mooney-Rivlin", "neo-Hookean"])
 @pytest.mark.parametrize("cell", ["triangle", "quadrilateral", "tetrahedron", "hexahedron"])
 def test_a_tumbling_body_keeps_momenta_and_energy(cell, law):

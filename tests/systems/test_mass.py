@@ -54,14 +54,14 @@ def radial(mesh):
     return 2 * np.pi * ufl.SpatialCoordinate(mesh)[0]
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
-    "cell, degree",
-    [("interval", 2), ("interval", 3), ("triangle", 1), ("triangle", 2), ("triangle", 3),
-     ("quadrilateral", 1), ("quadrilateral", 2), ("quadrilateral", 3), ("tetrahedron", 2),
-     ("hexahedron", 1), ("hexahedron", 2)],
+    "cell, degree, weight",
+    [("interval", 2, "uniform"), ("interval", 3, "axisymmetric"), ("triangle", 1, "uniform"),
+     ("triangle", 2, "axisymmetric"), ("triangle", 3, "uniform"), ("quadrilateral", 1, "axisymmetric"),
+     ("quadrilateral", 2, "uniform"), ("quadrilateral", 3, "axisymmetric"), ("tetrahedron", 2, "uniform"),
+     ("hexahedron", 1, "axisymmetric"), ("hexahedron", 2, "uniform"), ("hexahedron", 2, "axisymmetric")],
 )  # fmt: skip
-@pytest.mark.parametrize("weight", ["uniform", "axisymmetric"])
 def test_lumped_masses_are_positive_and_sum_to_the_body_s(cell, degree, weight):
     space = make_space(cell, degree)
     density = 3.0 * (radial(space.mesh) if weight == "axisymmetric" else 1.0) + 0 * radial(space.mesh)
@@ -94,14 +94,14 @@ def test_the_way_is_chosen_by_the_element():
 def dense_hrz(space, density, metadata):
     """Scaled diagonals from the assembled mass matrix of each cell by itself."""
     mesh, tdim, bs = space.mesh, space.mesh.topology.dim, space.dofmap.bs
-    cells = mesh.topology.index_map(tdim).size_local
-    tags = dmesh.meshtags(mesh, tdim, np.arange(cells, dtype=np.int32), np.arange(cells, dtype=np.int32))
-    dx = ufl.Measure("dx", domain=mesh, subdomain_data=tags, metadata=metadata)
     u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
     expected = np.zeros(space.dofmap.index_map.size_local * bs)
-    for cell in range(cells):
-        diagonal = fem.assemble_matrix(fem.form(density * ufl.inner(u, v) * dx(cell))).to_dense().diagonal()
-        weight = fem.assemble_scalar(fem.form(density * dx(cell)))
+    for cell in range(mesh.topology.index_map(tdim).size_local):
+        one = dmesh.meshtags(mesh, tdim, np.array([cell], dtype=np.int32), np.array([1], dtype=np.int32))
+        # One number for all cells: one kernel.
+        dx = ufl.Measure("dx", domain=mesh, subdomain_data=one, metadata=metadata)(1)
+        diagonal = fem.assemble_matrix(fem.form(density * ufl.inner(u, v) * dx)).to_dense().diagonal()
+        weight = fem.assemble_scalar(fem.form(density * dx))
         expected += diagonal * weight * bs / diagonal.sum()
     return expected
 
@@ -133,7 +133,7 @@ def test_hrz_of_the_p2_triangle_has_the_known_ratio():
     np.testing.assert_allclose(np.sort(masses[::2]), np.array([3, 3, 3, 16, 16, 16]) / 57, rtol=1e-13)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "cell, degree",
     [("interval", 3), *(("quadrilateral", p) for p in (1, 2, 3)), *(("hexahedron", p) for p in (1, 2))],
@@ -154,9 +154,15 @@ def test_gll_is_the_mass_matrix_under_its_rule(cell, degree):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    "cell, degree", [("triangle", 2), ("triangle", 3), ("quadrilateral", 2), ("tetrahedron", 2)]
+    "cell, degree, way",
+    [
+        ("triangle", 2, mass_lumping.lump),
+        ("triangle", 3, mass_lumping.hrz),
+        ("quadrilateral", 2, mass_lumping.lump),
+        ("quadrilateral", 2, mass_lumping.hrz),
+        ("tetrahedron", 2, mass_lumping.hrz),
+    ],
 )
-@pytest.mark.parametrize("way", [mass_lumping.hrz, mass_lumping.lump])
 def test_masses_do_not_depend_on_the_partition(cell, degree, way):
     found = []
     for comm in (COMM, MPI.COMM_SELF):
@@ -183,7 +189,7 @@ def test_cells_outside_the_measure_have_no_mass():
     np.testing.assert_allclose(total(space, masses), 2.0, rtol=1e-13)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize(
     "way, density, match",
     [

@@ -38,7 +38,7 @@ def momenta(s):
     return np.array(found), parallel.total(COMM, float(np.abs(p).sum()))
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("kind", [dmesh.CellType.tetrahedron, dmesh.CellType.hexahedron])
 @pytest.mark.parametrize("name", HARDENING)
 def test_momenta_and_balance_are_kept(name, kind):

@@ -46,7 +46,7 @@ def dense(matrix):
     return np.vstack(COMM.allgather(matrix[slice(*matrix.getOwnershipRange()), :]))
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("dimension, tetrahedra", [(1, 0), (3, 0), (3, 1)])
 def test_force_is_that_of_the_stiffness_matrix(dimension, tetrahedra):
     """The pairwise product, PETSc's product and the dense one agree; a translation gives none."""
@@ -95,7 +95,7 @@ def test_masses(dimension):
         solid.matrices.mass("heavy")
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("mass", ["lumped", "consistent"])
 @pytest.mark.parametrize("fixed", [(), ("free",), {"free": (0, 2)}])
 def test_implicit_solver_against_a_dense_one(mass, fixed):

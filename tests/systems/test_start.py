@@ -31,7 +31,7 @@ def started(made, v0):
     return made.v_mean[: made.system.owned].copy()
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("gdim", [1, 2, 3])
 def test_a_vector_arrays_and_functions_say_the_same(gdim):
     body, made = scheme(gdim)

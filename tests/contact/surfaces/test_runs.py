@@ -243,7 +243,7 @@ def tied(cells=(3, 5), kind="quadrilateral", law=LAW, gap=0.0, **options):
     return body, di.SurfaceContact(body, "upper/bottom", "lower/top", tie=True)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("kind", ["quadrilateral", "triangle", "hexahedron", "tetrahedron"])
 @pytest.mark.parametrize("gap", [0.0, pytest.param(0.01, marks=pytest.mark.one_rank)])
 def test_a_tie_holds_and_keeps_the_momenta(kind, gap):

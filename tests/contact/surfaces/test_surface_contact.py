@@ -33,7 +33,7 @@ def dense(s):
     return H * np.outer(scale, scale)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "cells, dim, kind, degree",
     [

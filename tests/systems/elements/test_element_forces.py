@@ -69,7 +69,7 @@ def compare(body):
     assert difference(body, zeros[2], zeros[3]) < 1e-13
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("cell, degree, state, law", FEW)
 def test_forces_are_those_of_the_form(cell, degree, state, law, monkeypatch):
     monkeypatch.setattr(solid, "_MATRIX_FREE", 0)
@@ -290,7 +290,7 @@ def test_the_energy_is_that_of_the_displacements_it_is_asked_for():
     assert there == pytest.approx(without_kernels(body).energy(0.5 * u), rel=1e-13)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("cell, degree", [("tetrahedron", 1), ("tetrahedron", 2), ("hexahedron", 2)])
 def test_a_body_far_away_feels_no_forces(cell, degree):
     """A translation by 1e6 edges gives no forces; forces have no resultant."""

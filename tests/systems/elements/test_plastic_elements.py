@@ -65,7 +65,7 @@ def yielded(case):
     return body, elastic, u, x, size
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize("case", FEW)
 def test_forces_are_the_gradient_of_the_energy_with_the_state_held(case):
     body, elastic, u, x, _ = yielded(case)

@@ -45,7 +45,7 @@ def two_parts(cell, name):
     return halves(bent_mesh(cell))
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(cases=2)
 @pytest.mark.parametrize(
     "name, cell, locking",
     [
