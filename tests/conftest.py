@@ -17,8 +17,7 @@ from support.processes import run_to_its_end, started
 
 COMM = MPI.COMM_WORLD
 MARKERS = {
-    "mpi(turns=True, cases=...)": "runs on 2 or 3 ranks too, its cases in turns, at most so many on each: what "
-    "it tests is distributed",
+    "mpi(turns=True, cases=all)": "runs on 2 or 3 ranks too, its cases (so many) in turns: it is distributed",
     "one_rank": "a case of a test marked mpi that one rank is enough for",
     "slow": "left out by default, as are 3 ranks: long, with a shorter relative that is not",
     "nightly": "too long for every change: .ci/nightly runs it",

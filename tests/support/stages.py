@@ -40,7 +40,7 @@ class Counts:
         self.marked += "mpi" in report.keywords
 
 
-def turns(ids, ran, most={}):
+def turns(ids, ran, most=None):
     """Of the cases of each parametrised test, and of the tests without, those whose turn it is.
 
     Args:
@@ -59,7 +59,7 @@ def turns(ids, ran, most={}):
         left = [each for each in cases if each not in (ran or ())]
         if len(cases) == 1:
             alone.setdefault(name.split("::")[0], []).extend(cases)
-        elif name in most:
+        elif name in (most or {}):
             chosen.update(left[:: -(-len(left) // most[name])])
         else:
             chosen.update(left[::2] if ran is None else left)
