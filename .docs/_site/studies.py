@@ -14,6 +14,11 @@ from typing import Any
 
 import numpy as np
 
+if __name__ == "__main__":
+    import measured
+else:
+    from . import measured
+
 FILE = Path(__file__).resolve().parents[1] / "studies.json"
 #: Head and rows of a table.
 Table = tuple[list[str], list[list[str]]]
@@ -133,12 +138,83 @@ def restitution() -> Table:
     return ["elements along a side", "e = 0", "e = 0.5", "e = 1"], rows
 
 
+def quiet() -> Table:
+    """How quiet the impacting bar is after its release with Noh-Bathe and CD-Lagrange, and at what cost."""
+    rows = []
+    for name, courant in (("cd-lagrange", 0.7), ("cd-lagrange", 0.9), ("noh-bathe", 0.9)):
+        rms, lost, steps = measured.released(name, 50, courant)
+        forces = (2 if name == "noh-bathe" else 1) * steps
+        rows.append([f"`{name}`", str(courant), f"{rms:.4f}", f"{lost:.1%}", str(forces)])
+    head = ["scheme", "step over the critical one", "rms of $(v - v_0)/v_0$ after release", "energy lost"]
+    return [*head, "force evaluations"], rows
+
+
+def damping() -> Table:
+    """What Noh-Bathe does with a mode: its factor in a step without damping, and its limit with damping."""
+    import dolfinx_impact as di
+
+    parts = (0.5, 0.7, 0.9, 0.99)
+    free = di.PointMasses(1.0, stiffness=[[1.0]])
+    factors = []
+    for part in parts:
+        scheme = di.NohBathe(free, part * di.NohBathe.critical_step(free))
+        columns = []
+        for u, v in ((1.0, 0.0), (0.0, 1.0)):
+            scheme.start(u, v)
+            scheme.step()
+            columns.append([scheme.u[0], scheme.v[0]])
+        factors.append(f"{np.abs(np.linalg.eigvals(np.array(columns).T)).max():.2f}")
+    return ["step over the limit", *map(str, parts)], [["factor of the highest mode in a step", *factors]]
+
+
+def taylor() -> Table:
+    """Radius and length of a Taylor bar of tetrahedra after its impact, with the remedy and without."""
+    rows = []
+    for name, locking in (("nodal pressure", "default"), ("plain", "none")):
+        found = _results("taylor-bar", geometry="tetrahedra", size=8e-4, locking=locking)
+        lengths = (found["face_radius"], found["length_end"])
+        rows.append([f"tetrahedra, {name}", *(f"{1e3 * length:.2f} mm" for length in lengths)])
+    axis = _results("taylor-bar", size=8e-4)
+    lengths = (axis["face_radius"], axis["length_end"])
+    rows.append(["axisymmetric quadrilaterals", *(f"{1e3 * length:.2f} mm" for length in lengths)])
+    return ["", "largest radius", "length"], rows
+
+
+def ripple() -> Table:
+    """Second differences of the force of Hertz's impact from step to step, CD-Lagrange's over the other's."""
+    from dolfinx_impact.benchmark import runner
+    from dolfinx_impact.benchmark.case import defaults
+    from dolfinx_impact.benchmark.cases import CASES
+
+    case, rows = CASES["hertz-sphere"], []
+    for courant in (0.7, 0.35):
+        sizes = []
+        for name in ("cd-lagrange", "cd-lagrange-singular"):
+            p = {
+                **defaults(runner.options_of(case, name)),
+                "v0": 2.0,
+                "resolution": 4,
+                "courant": courant,
+                "every": 1,
+            }
+            made = case.make(name, p)
+            run = made.simulate()
+            force = run["r"].sum(axis=1) / made.p["h"]
+            sizes.append(np.sqrt(np.mean(np.diff(force, 2) ** 2)) / force.max())
+        rows.append([str(courant), *(f"{size:.1e}" for size in sizes), f"{sizes[0] / sizes[1]:.1f}"])
+    return ["step over the critical one", "CD-Lagrange", "without mass at the contact", "ratio"], rows
+
+
 TABLES: Mapping[str, Callable[[], Table]] = {
     "cook": cook,
     "cells": cells,
     "viscosity": viscosity,
     "interface": interface,
     "restitution": restitution,
+    "quiet": quiet,
+    "damping": damping,
+    "taylor": taylor,
+    "ripple": ripple,
 }
 
 
