@@ -17,7 +17,7 @@ from .base import Integrator
 from .energy import EnergyBalance
 from .one_step.one_step_energy import TrapezoidalBalance
 from .options import CONSISTENT, FORECAST, TOUCHING
-from .requirements import refuse_unsteady
+from .requirements import OF_CONTACT, UNSTEADY
 
 
 class AcaryBonnefon(Integrator):
@@ -57,6 +57,7 @@ class AcaryBonnefon(Integrator):
     explicit = False
     contact_level = "position and velocity"
     options = {**FORECAST, **CONSISTENT, **TOUCHING}
+    excludes = (*UNSTEADY, *OF_CONTACT)
     point_records = ("tau",)
     state_names = ("u", "v", "r", "tau")
     r_shift = -0.5
@@ -73,9 +74,6 @@ class AcaryBonnefon(Integrator):
         arguments.time_step(dt)
         super().__init__(system, dt, contact)
         contact = self.contact
-        refuse_unsteady(system, "the combined scheme")
-        if contact is not None and (contact.friction > 0 or not contact.constant):
-            raise ValueError("the combined scheme takes contacts without friction, with flat obstacles")
         if not 0 <= forecast <= 1:
             raise ValueError(f"forecast must lie in [0, 1], but is {forecast}")
         self.forecast, self.mass = float(forecast), mass

@@ -22,7 +22,7 @@ from .impulses.contact_impulses import MovedImpulses
 from .initial_values import Initial, initial_field
 from .one_step.one_step_energy import TrapezoidalBalance
 from .options import Option
-from .requirements import refuse_friction_without_tangents
+from .requirements import refuse, refuse_friction_without_tangents
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
@@ -112,6 +112,12 @@ class Integrator:
     mass = "lumped"
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
+    #: The class of that law, where a class of schemes has one alone.
+    law: Any = None
+    #: What systems and contacts may not have, some of :data:`.requirements.NAMES`: refused in words.
+    excludes: tuple[str, ...] = ()
+    #: Conditions of what is taken, by the features of :mod:`.features`.
+    remarks: Mapping[str, str] = MappingProxyType({})
     #: Whether materials with history are allowed: the last forces of a step are those at its end.
     follows_history = False
 
@@ -126,9 +132,6 @@ class Integrator:
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
                 "create it for that"
             )
-        if isinstance(contact, Contact):
-            contact.take()
-            refuse_friction_without_tangents(contact)
         self._histories = [body.history for body in bodies_with_history(system)]
         if self._histories and not self.follows_history:
             raise ValueError(
@@ -136,6 +139,10 @@ class Integrator:
                 "explicit scheme, for example CDLagrange; a class declares follows_history = True where the "
                 "last forces of a step are those at its end"
             )
+        refuse(self.excludes, arguments.a(type(self).__name__), system=system, contact=contact)
+        if isinstance(contact, Contact):
+            contact.take()
+            refuse_friction_without_tangents(contact)
         self.system, self.dt, self.contact = system, dt, contact
         if contact is not None:
             contact.nodes.used_by(self)

@@ -6,16 +6,16 @@ SIAM J. Sci. Comput. 33 (2011), doi:10.1137/100791440. Those with central differ
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
-from .impulses.contact_laws import Enforcement, PositionLevel, VelocityLevel
+from .impulses.contact_laws import PositionLevel, VelocityLevel
 from .impulses.penalty import EnergyConservingPenalty, ImplicitPenalty
 from .one_step.newmark import Newmark
 from .one_step.theta_method import ThetaMethod
 from .options import BOTH, LUMPED, Option, fixed_restitution
+from .requirements import UNSTEADY
 from .static.modified_mass import ModifiedMass
 
 PAPER = "Doyen, Ern, Piperno, SIAM J. Sci. Comput. 33 (2011)"
@@ -36,10 +36,10 @@ BELOW = {
 }
 
 
-def refuse_contact(contact: Contacts) -> None:
-    """Raise a ValueError unless there is no contact."""
-    if contact is not None:
-        raise ValueError("this formula is the one without contact: give none, or take one of the others")
+class NoContact(PositionLevel):
+    """The law of the formulas without contact."""
+
+    excludes, name = ("contact",), "this"
 
 
 class HHTNewmark(Newmark):
@@ -64,7 +64,7 @@ class HHTNewmark(Newmark):
     step_limit = "none"
     contact_level = "position"
     options = {**fixed_restitution(0.0), **HHT}
-    law: Callable[..., Enforcement] = PositionLevel
+    law: Any = PositionLevel
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class HHTNewmark(Newmark):
         super().__init__(
             system,
             dt,
-            type(self).law(contact, **law),
+            self.law(contact, **law),
             alpha=alpha,
             beta=(1 - alpha) ** 2 / 4 if beta is None else beta,
             gamma=0.5 - alpha if gamma is None else gamma,
@@ -94,10 +94,7 @@ class DEP21(HHTNewmark):
 
     equations = "2.1: HHT-Newmark"
     order, conserves, contact_level, options = "2", "energy (alpha = 0)", "none", HHT
-
-    def __init__(self, system: System, dt: float, contact: Contacts = None, **options: Any) -> None:
-        refuse_contact(contact)
-        super().__init__(system, dt, **options)
+    law = NoContact
 
 
 class DEP41(HHTNewmark):
@@ -133,6 +130,11 @@ class DEP46(DEP45):
     conserves, options = "it dissipates", {**fixed_restitution(0.0), **NEWMARK, **LUMPED}
     projected = True
 
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, mass: str = "lumped", **options: Any
+    ) -> None:
+        super().__init__(system, dt, contact, mass=mass, **options)
+
 
 class DEP51(HHTNewmark):
     """5.1: HHT-Newmark, ``lambda' = max(-g(u'), 0) / eps`` with the compliance ``eps`` [m/N]."""
@@ -155,6 +157,7 @@ class DEP71(HHTNewmark):
     """
 
     equations = "7.1: Newmark, modified mass"
+    excludes = ModifiedMass.excludes
     system: ModifiedMass
 
     def __init__(self, system: System, dt: float, contact: Contacts = None, **options: Any) -> None:
@@ -201,7 +204,8 @@ class Midpoint(ThetaMethod):
     step_limit = "none"
     contact_level = "position"
     options = {**fixed_restitution(0.0), **BOTH}
-    law: Callable[..., Enforcement] = PositionLevel
+    law: Any = PositionLevel
+    excludes: tuple[str, ...] = UNSTEADY
     #: Part of the step over which a law at velocity level forecasts the gap.
     predicted_part = 0.5
 
@@ -209,7 +213,7 @@ class Midpoint(ThetaMethod):
         self, system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent", **law: Any
     ) -> None:
         super().__init__(
-            system, dt, type(self).law(contact, **law), theta=0.5, forecast=self.predicted_part, mass=mass
+            system, dt, self.law(contact, **law), theta=0.5, forecast=self.predicted_part, mass=mass
         )
 
 
@@ -219,12 +223,7 @@ class DEP22(Midpoint):
     compiled_loop = ThetaMethod.compiled_loop
     equations = "2.2: midpoint"
     order, conserves, contact_level, options = "2", "energy", "none", BOTH
-
-    def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent"
-    ) -> None:
-        refuse_contact(contact)
-        super().__init__(system, dt, mass=mass)
+    law = NoContact
 
 
 class DEP42(Midpoint):
@@ -250,7 +249,7 @@ class DEP42(Midpoint):
     ) -> None:
         if not 0 <= theta <= 1:
             raise ValueError(f"theta must lie in [0, 1], but is {theta}")
-        ThetaMethod.__init__(self, system, dt, PositionLevel(contact), theta=theta, mass=mass)
+        ThetaMethod.__init__(self, system, dt, self.law(contact), theta=theta, mass=mass)
 
 
 class DEP44(Midpoint):
@@ -289,5 +288,5 @@ class DEP61(Midpoint):
     equations = "6.1: midpoint, contact in velocity"
     conserves, contact_level = "energy", "velocity"
     options = {**fixed_restitution(1.0), **BELOW, **BOTH}
-    law = VelocityLevel
+    law, excludes = VelocityLevel, ()
     predicted_part = 0.0

@@ -7,7 +7,6 @@ the work of the loads. The others are in :mod:`.doyen2011`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from .. import parallel
@@ -15,8 +14,8 @@ from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .central.central_differences import CentralDifferences
-from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, refuse_contact
-from .impulses.contact_laws import Enforcement, PositionLevel, VelocityLevel
+from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, NoContact
+from .impulses.contact_laws import PositionLevel, VelocityLevel
 from .impulses.penalty import ExplicitPenalty
 from .options import LUMPED, fixed_restitution
 from .static.modified_mass import ModifiedMass
@@ -43,12 +42,12 @@ class Central(CentralDifferences):
     step_limit = "h <= 2 / omega_max"
     contact_level = "position"
     options = {**fixed_restitution(0.0), **LUMPED}
-    law: Callable[..., Enforcement] = PositionLevel
+    law: Any = PositionLevel
 
     def __init__(
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False, **law: Any
     ) -> None:
-        super().__init__(system, dt, type(self).law(contact, **law), allow_unstable=allow_unstable)
+        super().__init__(system, dt, self.law(contact, **law), allow_unstable=allow_unstable)
 
 
 class DEP23(Central):
@@ -57,12 +56,7 @@ class DEP23(Central):
     compiled_loop = CentralDifferences.compiled_loop
     equations = "2.3: central differences"
     order, conserves, contact_level, options = "2", "Eq", "none", LUMPED
-
-    def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
-    ) -> None:
-        refuse_contact(contact)
-        super().__init__(system, dt, allow_unstable=allow_unstable)
+    law = NoContact
 
 
 class DEP47(Central):
@@ -127,6 +121,7 @@ class DEP72(StaticContact):
     paper = PAPER
     equations = "7.2: semi-explicit, modified mass"
     conserves = f"Eq: {IMPULSE_WORK}"
+    excludes = ModifiedMass.excludes
     options = {**fixed_restitution(0.0), **LUMPED}
 
     def __init__(

@@ -1,37 +1,83 @@
-"""Requirements of formulas and contact laws on contacts and systems: functions that refuse others."""
+"""What schemes and contact laws do not take: names that their classes declare, refused at the door."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from ..contact.base import Contact
-from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 
+#: What forces other than ``f - K u`` with a constant f have, by the words of messages and tables.
+UNSTEADY = ("nonlinear forces", "loads over time", "damping", "prescribed motion")
+#: What contacts may have beside a flat obstacle at rest.
+OF_CONTACT = ("friction", "surfaces", "moving obstacles", "curved obstacles")
+#: All names that ``excludes`` may have; ``"contact"`` stands for any.
+NAMES = (*UNSTEADY, *OF_CONTACT, "contact")
 
-def without_friction(given: Contacts, what: str) -> Contact | None:
-    """The contact, or None.
+_OF_SYSTEM: dict[str, Callable[[System], bool]] = {
+    "nonlinear forces": lambda system: not system.linear,
+    "damping": lambda system: system.has_damping,
+    "prescribed motion": lambda system: system.prescribed.any,
+}
+_ELSE = "take CDLagrange or MoreauJean"
+_CONTACTS: dict[str, tuple[Callable[[Contact], bool], str]] = {
+    "contact": (lambda contact: True, "is the formula without contact: give none, or take one of the others"),
+    "surfaces": (
+        lambda contact: contact.velocity_level_only,
+        f"does not take contact of surfaces (SurfaceContact), nor node pairs with friction: {_ELSE}",
+    ),
+    "moving obstacles": (lambda contact: contact.moving, f"does not support moving obstacles: {_ELSE}"),
+    "friction": (
+        lambda contact: contact.friction > 0,
+        "does not support friction, but the contact has {0.friction}: Coulomb's law is one between "
+        "velocities, and an impulse or a force that closes a gap at the end of a step is no measure of the "
+        f"pressure in it; set it to 0, or {_ELSE}",
+    ),
+    "curved obstacles": (lambda contact: not contact.constant, f"takes flat obstacles alone: {_ELSE}"),
+}
 
-    Raises:
-        ValueError: A contact with friction.
+
+def _present(system: System) -> list[str]:
+    """Those of :data:`UNSTEADY` that the forces of a system have."""
+    found = [name for name, has in _OF_SYSTEM.items() if has(system)]
+    return found or ([] if system.steady else ["loads over time"])
+
+
+def refuse(
+    excludes: Iterable[str], what: str, *, system: System | None = None, contact: Contact | None = None
+) -> None:
+    """Raise a ValueError for a system or a contact with anything that is excluded.
+
+    Args:
+        excludes: Some of :data:`NAMES`.
+        what: What excludes it, the subject of the message.
+        system: The system, or None.
+        contact: The contact, or None.
     """
-    contact = as_contact(given)
-    if contact is not None and contact.friction > 0:
-        raise ValueError(
-            f"{what} does not support friction, but the contact has {contact.friction}: Coulomb's law is one "
-            "between velocities, and an impulse that closes a gap at the end of a step is no measure of the "
-            "pressure in it; set it to 0, or take CDLagrange or MoreauJean"
-        )
-    return contact
+    excluded = set(excludes)
+    found = [] if system is None else [name for name in _present(system) if name in excluded]
+    if found:
+        limits = ", ".join(name for name in UNSTEADY if name in excluded)
+        functions = " (what a function gives counts as such)" if "nonlinear forces" in found else ""
+        raise ValueError(f"{what} takes no {limits}; the system has {', '.join(found)}{functions}: {_ELSE}")
+    for name, (has, message) in _CONTACTS.items():
+        if contact is not None and name in excluded and has(contact):
+            raise ValueError(f"{what} {message.format(contact)}")
 
 
-def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
-    """Raise a ValueError for a contact with either, or with an obstacle that moves."""
-    if contact.moving:
-        raise ValueError(f"{what} does not support moving obstacles: take CDLagrange or MoreauJean")
-    if contact.restitution > 0 or contact.friction > 0:
+def excluded(kind: Any) -> frozenset[str]:
+    """The names that a class of schemes and that of its law exclude; for ``"contact"`` those of contacts."""
+    names = {*kind.excludes, *getattr(kind.law, "excludes", ())}
+    return frozenset((names | set(OF_CONTACT)) - {"contact"} if "contact" in names else names)
+
+
+def refuse_restitution(contact: Contact | None, what: str) -> None:
+    """Raise a ValueError for a contact with restitution."""
+    if contact is not None and contact.restitution > 0:
         raise ValueError(
-            f"{what} has no restitution and no friction, which are laws between velocities, while its "
-            f"forces follow from gaps alone; here e = {contact.restitution}, mu = {contact.friction}: set "
-            "them to 0, or take CDLagrange or MoreauJean"
+            f"{what} has no restitution, which is a law between velocities, while its forces follow from "
+            f"gaps alone; here e = {contact.restitution}: set it to 0, or {_ELSE}"
         )
 
 
@@ -46,27 +92,7 @@ def refuse_friction_without_tangents(contact: Contact) -> None:
             )
 
 
-def refuse_unsteady(system: System, what: str) -> None:
-    """Raise a ValueError unless all forces are ``f - K u`` with a constant f."""
-    if not system.steady:
-        raise ValueError(
-            f"{what} takes linear systems, their forces given by a stiffness, under constant loads, without "
-            "damping and prescribed motion: take CDLagrange or MoreauJean"
-        )
-
-
-def refuse_surfaces(contact: Contact | None, what: str) -> None:
-    """Raise a ValueError for contact of surfaces, whose rows change, and for node pairs with friction."""
-    if contact is not None and contact.velocity_level_only:
-        raise ValueError(
-            f"{what} does not take contact of surfaces (SurfaceContact), nor node pairs with friction: take "
-            "CDLagrange or MoreauJean"
-        )
-
-
 def refuse_drift_correction(contact: Contact | None, what: str) -> None:
     """Raise a ValueError where drift is corrected of a law that closes gaps."""
     if contact is not None and contact.drift_correction > 0 and not contact.constant:
-        raise ValueError(
-            f"{what} does not drift: leave drift_correction out, or take CDLagrange or MoreauJean"
-        )
+        raise ValueError(f"{what} does not drift: leave drift_correction out, or {_ELSE}")

@@ -12,7 +12,7 @@ from .impulses.contact_laws import PositionLevel, VelocityLevel
 from .one_step.newmark import Newmark
 from .one_step.theta_method import ThetaMethod
 from .options import CONSISTENT, LUMPED, THETA, TOUCHING
-from .requirements import without_friction
+from .requirements import UNSTEADY
 
 __all__ = [
     "AcaryBonnefon",
@@ -55,13 +55,14 @@ class CDLagrange(CentralDifferences):
     conserves = "linear and angular momentum, the discrete energy (84)"
     step_limit = "h <= 2 / omega_max"
     contact_level = "velocity"
+    law = VelocityLevel
     options = {**LUMPED, **TOUCHING}
 
     def __init__(
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
         arguments.time_step(dt)
-        super().__init__(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
+        super().__init__(system, dt, self.law(contact), allow_unstable=allow_unstable)
 
 
 class PaoliSchatzman(CentralDifferences):
@@ -93,14 +94,14 @@ class PaoliSchatzman(CentralDifferences):
     conserves = "the discrete energy (84) without contact; no penetration of (u_{n+1} + e u_{n-1})/(1 + e)"
     step_limit = "h <= 2 / omega_max"
     contact_level = "position"
+    law = PositionLevel
     options = LUMPED
 
     def __init__(
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
         arguments.time_step(dt)
-        contact = without_friction(contact, "contact at position level")
-        super().__init__(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
+        super().__init__(system, dt, self.law(contact), allow_unstable=allow_unstable)
 
 
 class Carpenter(PaoliSchatzman):
@@ -160,6 +161,7 @@ class CarpenterImplicit(Newmark):
     conserves = "energy of linear systems without contact; no penetration"
     step_limit = "impacts are unstable at any h"
     contact_level = "position"
+    law = PositionLevel
     options = CONSISTENT
     own_balance = False
 
@@ -167,7 +169,7 @@ class CarpenterImplicit(Newmark):
         self, system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent"
     ) -> None:
         arguments.time_step(dt)
-        super().__init__(system, dt, PositionLevel(contact), beta=0.25, gamma=0.5, mass=mass)
+        super().__init__(system, dt, self.law(contact), beta=0.25, gamma=0.5, mass=mass)
 
 
 class MoreauJean(ThetaMethod):
@@ -206,6 +208,7 @@ class MoreauJean(ThetaMethod):
     conserves = "energy of linear systems (theta = 1/2)"
     step_limit = "none (theta >= 1/2)"
     contact_level = "velocity"
+    law = VelocityLevel
     options = THETA
 
     def __init__(
@@ -232,7 +235,7 @@ class MoreauJean(ThetaMethod):
         super().__init__(
             system,
             dt,
-            VelocityLevel(contact),
+            self.law(contact),
             theta=theta,
             forecast=forecast,
             mass=mass,
@@ -254,4 +257,5 @@ class MoreauJeanDecoupled(MoreauJean):
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed"
     equations = "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))"
     conserves = "nothing with contact"
+    remarks = dict.fromkeys(UNSTEADY, 'with mass="lumped"')
     coupled = False

@@ -70,7 +70,7 @@ class StepControl:
 
     def check(self, integrator: Any) -> None:
         """Raise a ValueError for a scheme with a fixed step, or a system without ``deformation``."""
-        if not hasattr(integrator, "change_step"):
+        if getattr(integrator, "change_step", None) is None:
             raise ValueError(f"{type(integrator).__name__} cannot change its time step: leave adapt out")
         if not hasattr(integrator.system, "deformation"):
             kind = type(integrator.system).__name__

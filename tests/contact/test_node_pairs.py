@@ -376,7 +376,7 @@ def test_friction_of_a_pair_is_coulombs(ranks):
 @pytest.mark.mpi
 def test_pairs_cannot_lose_their_mass():
     body = bars((0, WORLD.size - 1))
-    with pytest.raises(ValueError, match="the modified mass takes .* flat obstacles across a coordinate"):
+    with pytest.raises(ValueError, match="the modified mass takes flat obstacles across a coordinate"):
         SCHEMES["dep-7.2"].make(body, 1e-4, contact=NodePairs(body, "left", "right", [1.0]))
 
 

@@ -406,7 +406,7 @@ def test_bad_contacts():
     plane = di.PointMasses([1.0, 1.0], stiffness=np.eye(2))
     rough = di.ObstacleContact(plane, [[0, 1]], di.Plane((0, -1), (0, 1)), friction=0.3)
     for scheme in ("dep-4.1", "dep-4.4", "dep-5.1", "dep-7.1"):
-        with pytest.raises(ValueError, match="no restitution and no friction"):
+        with pytest.raises(ValueError, match="does not support friction, but the contact has 0.3"):
             SCHEMES[scheme].make(plane, 0.01, contact=rough)
     oblique = di.ObstacleContact(plane, [[0, 1]], di.Plane((0, -1), (1, 1)))
     with pytest.raises(ValueError, match="across a coordinate direction"):

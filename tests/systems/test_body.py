@@ -334,9 +334,12 @@ def test_the_theta_method_takes_unsteady_bodies(name, theta):
 
 
 @pytest.mark.parametrize("scheme", [di.CarpenterImplicit, di.AcaryBonnefon])
-@pytest.mark.parametrize("name", ["damping", "prescribed", "traction"])
-def test_schemes_for_steady_forces_refuse_others(scheme, name):
-    with pytest.raises(ValueError, match="and prescribed motion: take CDLagrange or MoreauJean"):
+@pytest.mark.parametrize(
+    "name, words",
+    [("damping", "damping"), ("prescribed", "prescribed motion"), ("traction", "loads over time")],
+)
+def test_schemes_for_steady_forces_refuse_others(scheme, name, words):
+    with pytest.raises(ValueError, match=f"the system has {words}: take CDLagrange or MoreauJean"):
         scheme(solid(bar(), **SETTINGS[name]), 0.01)
 
 

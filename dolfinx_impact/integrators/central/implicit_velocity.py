@@ -51,13 +51,18 @@ class CDLagrangeImplicit(CentralDifferences):
         NotConverged: (by ``step``) Newton's method does not reach a relative change of 1e-12.
     """
 
-    compiled_loop = None  # type: ignore[assignment]
+    compiled_loop = change_step = None  # type: ignore[assignment]
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
     equations = "CD-Lagrange Implicit, the equation after (38); balance (84) of Fekak et al. (2017)"
     order = "2 without impact, 1 with"
     conserves = "linear and angular momentum, the discrete energy (84)"
     step_limit = "h <= 2 / omega_max"
     contact_level = "velocity"
+    law = VelocityLevel
+    #: Point masses have none of these.
+    excludes = ("prescribed motion", "surfaces")
+    follows_history = False
+    remarks = {"nonlinear forces": "of point masses, which alone it takes"}
     options = {**LUMPED, **TOUCHING}
 
     def __init__(
@@ -69,7 +74,7 @@ class CDLagrangeImplicit(CentralDifferences):
                 f"forces at the mean velocity take PointMasses, not a {type(system).__name__}: take "
                 "CDLagrange"
             )
-        super().__init__(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
+        super().__init__(system, dt, self.law(contact), allow_unstable=allow_unstable)
         self._system, self._mean, self._change = system, np.zeros(system.size), np.zeros(system.size)
         self.iterations = 0
 

@@ -87,6 +87,7 @@ class NohBathe(Integrator):
     conserves = "linear and angular momentum to second order; dissipates high frequencies"
     step_limit = "h <= 3.745 / omega_max"
     contact_level = "velocity"
+    law = VelocityLevel
     follows_history = True
     options = {**LUMPED, **TOUCHING}
     courant = 0.9
@@ -107,7 +108,7 @@ class NohBathe(Integrator):
         self._nodal: FloatArray | None = None
         if self.contact is not None and not self.contact.constant:
             self._nodal = np.zeros(self.contact.nodes.loaded.dofs.shape)
-        self.enforcement = VelocityLevel(self.contact)
+        self.enforcement = self.law(self.contact)
         self._take_masses()
 
     def _take_masses(self) -> None:

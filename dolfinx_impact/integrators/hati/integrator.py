@@ -95,6 +95,12 @@ class HATI(Integrator):
     conserves = "velocities across the interface, the balance (91) with the energy of the interface"
     step_limit = "fine step <= 2 / omega_max of the explicit subdomain"
     contact_level = "velocity"
+    law = VelocityLevel
+    remarks = {
+        "nonlinear forces": "in the explicit subdomain",
+        "history laws": "in the explicit subdomain",
+        "damping": "in the implicit subdomain a rate alone",
+    }
     divided = follows_history = True
     options = {"ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"), **TOUCHING}
     state_names = ("free_velocity", "r", "r_t")
@@ -132,7 +138,7 @@ class HATI(Integrator):
         super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
         self.ratio, self.mass = int(ratio), mass
         self.coarse = Implicit(coarse, self.dt, self.interface, mass)
-        law, first = VelocityLevel(contact), self.coarse.first_multipliers
+        law, first = self.law(contact), self.coarse.first_multipliers
         self.fine = GluedExplicit(fine, dt, law, self.interface, first, allow_unstable=allow_unstable)
         self.fine.glue(self.coarse.compliance)
         self._histories = []  # those of the explicit side, whose steps accept them

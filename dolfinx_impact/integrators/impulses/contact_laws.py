@@ -16,7 +16,7 @@ from ...contact.compiled import CompiledContact
 from ...contact.contact_set import Contacts, as_contact
 from ...contact.state import ContactState, Impulses
 from ..central.central_formulas import newton_impact
-from ..requirements import refuse_drift_correction, refuse_surfaces
+from ..requirements import refuse, refuse_drift_correction
 from .delassus import DelassusOperator
 
 
@@ -81,6 +81,8 @@ class Enforcement(Protocol):
     A law whose impulses are the time step times a force at ``t`` says so by ``of_forces = True``. One that
     has a method ``compiled`` too, which returns a :class:`CompiledLaw` or raises a :class:`.NotCompiled` with
     the reason, may join compiled runs.
+
+    What contacts may not have its class declares in ``excludes``, as :attr:`.Integrator.excludes`.
 
     Attributes:
         contact: The contact, or None; with one alone a scheme asks for impulses.
@@ -215,23 +217,22 @@ class PositionLevel:
     have ``c = u_{n+1}``.
 
     Raises:
-        ValueError: A moving obstacle; ``drift_correction`` with a curved one.
+        ValueError: Friction, contact of surfaces, a moving obstacle; ``drift_correction`` with a curved one.
         NotConverged: (by :meth:`impulses`) a curved gap that is not closed to 1e-12 of the length of the
             system.
     """
 
     halves_first_impulse = False
+    excludes: tuple[str, ...] = ("friction", "surfaces", "moving obstacles")
+    #: The subject of refusals.
+    name = "contact at position level"
     _MOST = 60
     _CLOSED = 1e-12
 
     def __init__(self, contact: Contacts) -> None:
         self.contact = contact = as_contact(contact)
-        refuse_surfaces(contact, "contact at position level")
-        if contact is not None and contact.moving:
-            raise ValueError(
-                "contact at position level does not support moving obstacles: take CDLagrange or MoreauJean"
-            )
-        refuse_drift_correction(contact, "contact at position level")
+        refuse(self.excludes, self.name, contact=contact)
+        refuse_drift_correction(contact, self.name)
 
     def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> Impulses:
         """See :class:`Enforcement`; at the start only for points with penetration after the free step."""

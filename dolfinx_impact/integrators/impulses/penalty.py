@@ -15,7 +15,7 @@ from ..._types import FloatArray
 from ...algebra import complementarity
 from ...contact.contact_set import Contacts, as_contact
 from ...contact.state import Impulses
-from ..requirements import refuse_restitution_and_friction, refuse_surfaces
+from ..requirements import refuse, refuse_restitution
 from .contact_laws import FreeEnd
 from .delassus import DelassusOperator
 
@@ -37,13 +37,13 @@ class Penalty:
     """
 
     halves_first_impulse = True
+    excludes = ("friction", "surfaces", "moving obstacles")
 
     def __init__(self, contact: Contacts, eps: float = 1e-4) -> None:
         arguments.number("eps", eps, "be a positive compliance [m/N]", above=0.0)
         contact = as_contact(contact)
-        if contact is not None:
-            refuse_surfaces(contact, "contact by penalty")
-            refuse_restitution_and_friction(contact, "contact by penalty")
+        refuse(self.excludes, "contact by penalty", contact=contact)
+        refuse_restitution(contact, "contact by penalty")
         self.contact, self.eps = contact, float(eps)
 
 

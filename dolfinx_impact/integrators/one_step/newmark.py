@@ -12,7 +12,7 @@ from ..energy import EnergyBalance
 from ..impulses.contact_laws import Enforcement
 from ..impulses.delassus import FactorisedDelassus
 from ..impulses.delassus_lumped import lumped_delassus
-from ..requirements import refuse_restitution_and_friction, refuse_surfaces, refuse_unsteady
+from ..requirements import OF_CONTACT, UNSTEADY, refuse_restitution
 from .one_step_energy import NewmarkBalance, TrapezoidalBalance
 
 
@@ -57,6 +57,7 @@ class Newmark(Integrator):
     """
 
     explicit = False
+    excludes = (*UNSTEADY, *OF_CONTACT)
     state_names = ("u", "v", "a", "r", "_largest")
     dissipative, projected, reset, own_balance = False, False, False, True
     #: An impulse counts from this part of the largest momentum of a point so far on.
@@ -87,7 +88,6 @@ class Newmark(Integrator):
             self._projection = lumped_delassus(self)
 
     def _check(self, alpha: float, beta: float, gamma: float, mass: str) -> None:
-        refuse_unsteady(self.system, "Newmark's method")
         if not -1 / 3 - 1e-15 <= alpha <= 0:
             raise ValueError(f"alpha must lie in [-1/3, 0], but is {alpha}")
         if not (beta > 0 and gamma > 0):
@@ -96,11 +96,7 @@ class Newmark(Integrator):
             raise ValueError(f"with dissipative contact alpha must be 0, but is {alpha}")
         if self.projected and mass != "lumped":
             raise ValueError(f"the projected predictor takes the lumped mass, not {mass!r}")
-        if self.contact is not None:
-            refuse_surfaces(self.contact, "contact at the position of Newmark's method")
-            refuse_restitution_and_friction(self.contact, "contact at the position of Newmark's method")
-            if not self.contact.constant:
-                raise ValueError("contact at the position of Newmark's method takes a flat obstacle")
+        refuse_restitution(self.contact, "contact at the position of Newmark's method")
 
     def begin(self) -> None:
         """``M a_0 = F(t_0, u_0)``: a gap closed at the start has no reaction yet."""

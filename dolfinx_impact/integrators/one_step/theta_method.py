@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import arguments
 from ..._types import FloatArray
 from ...algebra.operators import SparseRows
 from ...systems.system import System
 from ..compiled.one_step import ThetaLoop
 from ..energy import EnergyBalance
 from ..impulses.contact_laws import Enforcement, VelocityLevel
-from ..requirements import refuse_restitution_and_friction, refuse_unsteady
+from ..requirements import UNSTEADY, refuse, refuse_restitution
 from ..step_buffer import CompiledLoop
 from .one_step import OneStepMethod
 from .one_step_energy import ThetaBalance
@@ -54,12 +55,10 @@ class ThetaMethod(OneStepMethod):
         midpoint: bool = False,
     ) -> None:
         super().__init__(system, dt, enforcement, theta=theta, forecast=forecast, mass=mass)
-        at_velocity = isinstance(enforcement, VelocityLevel)
-        if not at_velocity:
-            refuse_unsteady(system, "the theta method")
-        if enforcement.contact is not None and not at_velocity:
-            refuse_restitution_and_friction(enforcement.contact, "contact at the end of a one-step formula")
-            if theta == 0:
+        if not isinstance(enforcement, VelocityLevel):
+            refuse(UNSTEADY, arguments.a(type(self).__name__), system=system)
+            refuse_restitution(enforcement.contact, "contact at the end of a one-step formula")
+            if enforcement.contact is not None and theta == 0:
                 raise ValueError("contact at the end of the step needs theta above 0: nothing moves it there")
         self.midpoint, self.beyond_limit, self._moved = midpoint, theta < 0.5, np.zeros(system.size)
         self.step_solver = self.make_step_solver()

@@ -18,7 +18,7 @@ from ...algebra.operators import SparseRows, of_points
 from ...contact.base import Contact
 from ...systems.compiled import Compiled, compiled_forces
 from ...systems.system import System
-from ..requirements import refuse_drift_correction, refuse_surfaces
+from ..requirements import OF_CONTACT, UNSTEADY, refuse, refuse_drift_correction, refuse_restitution
 from .static_layer import StaticLayer
 
 #: A weight of L below this counts as zero.
@@ -131,8 +131,11 @@ class ModifiedMass(OtherMass):
         reaction: Contact forces at the last :meth:`settle`, shape (points of this rank,) [N].
 
     Raises:
-        ValueError: No contact; oblique or curved obstacles; friction or restitution.
+        ValueError: No contact; a system that is not linear, under constant loads; surfaces, oblique or curved
+            obstacles; friction or restitution.
     """
+
+    excludes = (*UNSTEADY, *OF_CONTACT)
 
     def __init__(self, system: System, contact: Contact | None) -> None:
         contact = self._checked(system, contact)
@@ -149,24 +152,21 @@ class ModifiedMass(OtherMass):
         """See the attributes."""
         return self.layer.forces
 
-    @staticmethod
-    def _checked(system: System, contact: Contact | None) -> Contact:
+    @classmethod
+    def _checked(cls, system: System, contact: Contact | None) -> Contact:
         if contact is None:
             raise ValueError("the modified mass is that of contact nodes, but there is no contact")
-        refuse_surfaces(contact, "the modified mass")
-        bad = not contact.constant or not system.steady or contact.L.collective
+        what = "the modified mass (CDLagrangeSingular, which takes more, is its relative)"
+        refuse(cls.excludes, what, system=system, contact=contact)
+        bad = contact.L.collective
         if not bad:
             bad = bool(np.any((np.abs(of_points(contact.L).weights) > _NEGLIGIBLE).sum(axis=1) != 1))
         if contact.comm.allreduce(bad):
             raise ValueError(
-                "the modified mass takes linear systems and flat obstacles across a coordinate direction"
+                "the modified mass takes flat obstacles across a coordinate direction: take "
+                "CDLagrangeSingular"
             )
-        if contact.friction > 0 or contact.restitution > 0:
-            raise ValueError(
-                "without mass a contact has no restitution and no friction: its nodes follow the body, at "
-                f"places that gaps alone determine; here e = {contact.restitution}, mu = {contact.friction}: "
-                "set them to 0, or take CDLagrangeSingular with friction"
-            )
+        refuse_restitution(contact, "a contact without mass")
         return contact
 
     def implicit_solver(self, factor: float, mass: str) -> Any:
@@ -201,6 +201,8 @@ class SingularMass(OtherMass):
         ValueError: Contact of surfaces; restitution; ``drift_correction``; nodes without neighbours.
     """
 
+    excludes = ("surfaces",)
+
     def __init__(self, system: System, contact: Contact | None) -> None:
         massless: IntArray = np.zeros(0, dtype=np.intp)
         mass = system.mass
@@ -224,10 +226,10 @@ class SingularMass(OtherMass):
         """The forces of the system; loops damp these masses by its rate. See :func:`.compiled_forces`."""
         return compiled_forces(self.base)
 
-    @staticmethod
-    def _check(system: System, contact: Contact) -> None:
+    @classmethod
+    def _check(cls, system: System, contact: Contact) -> None:
         what = "a mass that is singular at the contact nodes"
-        refuse_surfaces(contact, what)
+        refuse(cls.excludes, what, contact=contact)
         if contact.restitution > 0:
             raise ValueError(
                 f"{what} needs no restitution, since contact stops no mass: the contact has e = "

@@ -104,6 +104,7 @@ class StaticContact(CentralDifferences):
     """
 
     compiled_loop: Any = None
+    law = StaticLevel
     order = "2 without impact, 1 with"
     step_limit = "h <= 2 / omega_max"
     contact_level = "position"
@@ -213,6 +214,7 @@ class CDLagrangeSingular(StaticContact):
     paper = "Di Stasio, Dureisseix, Georges, Gravouil, Homolle, Comput. Mech. 68 (2021)"
     equations = "as modified mass, Doyen et al. (2011), 7.2; balance (84) of Fekak et al. (2017)"
     conserves = "linear and angular momentum, the discrete energy (84); no penetration"
+    excludes = SingularMass.excludes
     options = {**fixed_restitution(0.0), **LUMPED}
 
     def __init__(
