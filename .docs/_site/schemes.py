@@ -9,6 +9,7 @@ from pathlib import Path
 from dolfinx_impact.benchmark.work_precision import figures as work_table
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.catalogue import CLASSES
+from dolfinx_impact.integrators.features import FEATURES, takes
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = ROOT / "results" / "report" / "report.json"
@@ -31,6 +32,17 @@ def facts() -> str:
         cells = [scheme.contact_level, scheme.order, scheme.conserves, scheme.step_limit]
         rows.append([f"`{name}`", kind, *map(_code, cells)])
     return _rows(["scheme", "step", "contact", "order", "conserves", "time step"], rows)
+
+
+def ticks() -> str:
+    """Scheme by feature, from the declarations of the classes; conditions stand below, by number."""
+    found = {name: takes(kind) for name, kind in CLASSES.items()}
+    conditions = list(dict.fromkeys(w for row in found.values() for w in row.values() if len(w) > 3))
+    marks = {"yes": "✓", "no": "–"} | {words: f"✓{'¹²³⁴⁵⁶⁷⁸⁹'[i]}" for i, words in enumerate(conditions)}
+    rows = [[f"`{name}`", *(marks[word] for word in row.values())] for name, row in found.items()]
+    notes = "; ".join(f"{marks[words][1]} {words.replace('=', ' = ')}" for words in conditions)
+    table = _rows(["scheme", *FEATURES], rows)
+    return f"```{{table}}\n:class: ticks\n\n{table}\n```\n\n✓ yes, – no, refused in words; {notes}."
 
 
 def properties() -> str:
@@ -69,4 +81,4 @@ def classes() -> str:
 
 def table(which: str) -> str:
     """One of the tables by name."""
-    return {"facts": facts, "properties": properties, "classes": classes, "work": work}[which]()
+    return {"facts": facts, "ticks": ticks, "properties": properties, "classes": classes, "work": work}[which]()

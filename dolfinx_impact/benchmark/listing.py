@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..integrators import SCHEMES
+from ..integrators.features import takes
 from .case import defaults
 from .cases import CASES
 from .runner import parameters_of
@@ -37,6 +38,7 @@ def details(name: str, width: int) -> str:
     if name in SCHEMES:
         s = SCHEMES[name]
         about = s.facts()
+        about["takes no"] = ", ".join(n for n, word in takes(s.make).items() if word == "no") or "-"
         about["cases"] = ", ".join(n for n, c in CASES.items() if name in c.schemes)
         lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
         options = parameters_of(s)

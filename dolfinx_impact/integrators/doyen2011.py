@@ -39,6 +39,7 @@ BELOW = {
 class NoContact(PositionLevel):
     """The law of the formulas without contact."""
 
+    compiled = PositionLevel.compiled
     excludes, name = ("contact",), "this"
 
 

@@ -86,8 +86,8 @@ BENT = di.PointMasses([1.0, 1.0], internal=spring)
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        (lambda: di.CarpenterImplicit(BENT, 0.1), "Newmark's method takes linear systems"),
-        (lambda: di.AcaryBonnefon(BENT, 0.1), "combined scheme takes linear systems"),
+        (lambda: di.CarpenterImplicit(BENT, 0.1), "CarpenterImplicit takes no nonlinear forces"),
+        (lambda: di.AcaryBonnefon(BENT, 0.1), "AcaryBonnefon takes no nonlinear forces"),
         (lambda: di.CarpenterImplicit(FREE, 0.1, curved(FREE)), "flat obstacle"),
         (lambda: di.AcaryBonnefon(FREE, 0.1, curved(FREE)), "flat obstacle"),
         (
