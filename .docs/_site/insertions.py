@@ -12,7 +12,7 @@ from . import api, demos, measured, programs, report, schemes, studies
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
 
-#: Functions of the argument by kind; ``output`` depends on the page instead.
+#: Functions of the argument by kind; ``lines`` and ``output`` depend on the page instead.
 MAKERS = {
     "api": api.reference,
     "film": demos.film,
@@ -28,6 +28,8 @@ def expand(text: str, page: Path, pictures: Path) -> str:
 
     def inserted(found: re.Match[str]) -> str:
         kind, argument = found.groups()
+        if kind == "lines":
+            return programs.lines(text[: found.start()])
         if kind == "output":
             return programs.output(text[: found.start()], page, pictures, argument)
         return MAKERS[kind](argument)

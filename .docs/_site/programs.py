@@ -19,6 +19,14 @@ def programs(text: str) -> list[str]:
     return PROGRAM.findall(text)
 
 
+def lines(text: str) -> str:
+    """How many lines the last program of ``text`` has, without blank ones and comments."""
+    count = sum(
+        1 for line in programs(text)[-1].splitlines() if line.strip() and not line.strip().startswith("#")
+    )
+    return f"These are {count} lines."
+
+
 def environment() -> dict[str, str]:
     """The variables of a process that imports the package of this checkout and draws without a window."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

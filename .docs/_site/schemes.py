@@ -40,7 +40,7 @@ def ticks() -> str:
     conditions = list(dict.fromkeys(w for row in found.values() for w in row.values() if len(w) > 3))
     marks = {"yes": "✓", "no": "–"} | {words: f"✓{'¹²³⁴⁵⁶⁷⁸⁹'[i]}" for i, words in enumerate(conditions)}
     rows = [[f"`{name}`", *(marks[word] for word in row.values())] for name, row in found.items()]
-    notes = "; ".join(f"{marks[words][1]} {words.replace('=', ' = ')}" for words in conditions)
+    notes = "; ".join(f"{marks[words][1]} {words}" for words in conditions)
     table = _rows(["scheme", *FEATURES], rows)
     return f"```{{table}}\n:class: ticks\n\n{table}\n```\n\n✓ yes, – no, refused in words; {notes}."
 
@@ -81,4 +81,6 @@ def classes() -> str:
 
 def table(which: str) -> str:
     """One of the tables by name."""
-    return {"facts": facts, "ticks": ticks, "properties": properties, "classes": classes, "work": work}[which]()
+    return {"facts": facts, "ticks": ticks, "properties": properties, "classes": classes, "work": work}[
+        which
+    ]()

@@ -257,5 +257,5 @@ class MoreauJeanDecoupled(MoreauJean):
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed"
     equations = "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))"
     conserves = "nothing with contact"
-    remarks = dict.fromkeys(UNSTEADY, 'with mass="lumped"')
+    remarks = dict.fromkeys(UNSTEADY, "with the lumped mass")
     coupled = False

@@ -111,7 +111,7 @@ def scheme(name, feature):
     options = {"ratio": 2} if kind.divided else {}
     if "eps" in kind.options:
         options["eps"] = 1.0
-    if word == 'with mass="lumped"':
+    if word == "with the lumped mass":
         options["mass"] = "lumped"
     return kind(*systems, 0.2 * min(systems[0].critical_time_step(), 1.0), contact=contact, **options)
 

@@ -69,6 +69,21 @@ def test_bar(names_of):
     assert closes(run) and 0.97 < run["r"].sum() / true.impulse < 1.0
 
 
+def test_programs_beside_those_of_others(names_of):
+    """Newton's law, the impulse of a bar, the momentum of the column; lines of code alone count."""
+    names = names_of("among_others")
+    bounces, rebound, column = (names[name] for name in ("bounces", "rebound", "column"))
+    assert bounces["u"][100:200].max() == pytest.approx(0.81, abs=5e-3) and closes(bounces)
+    assert rebound["r"].sum() == pytest.approx(2 * 7800.0 * 3.14e-4 * 0.998 * 0.1, rel=0.02)
+    weight, gained = 10 * 9.81 * 2.0, column["v_t"][-1].sum()
+    assert column["r"][:, 0].sum() - weight == pytest.approx(gained, abs=1e-9 * weight)
+    lines = part_of_the_site("programs").lines
+    assert lines("```python\n# words\nimport os\n\nx = 1\n```\n") == "These are 2 lines."
+    counted = [lines(f"```python\n{program}```\n").split()[2] for program in PROGRAMS["among_others"]]
+    paper = (ROOT / ".release" / "paper" / "paper.md").read_text()
+    assert "{}, {} and {} here".format(*counted) in paper
+
+
 def test_part_from_a_cad_file(names_of):
     """It bounces: the floor gave it more than its momentum, less than twice as much."""
     names = names_of("tutorial/cad_part")
@@ -459,7 +474,7 @@ def test_page_of_a_demo(tmp_path, monkeypatch):
 def test_insertions_of_all_pages_are_known(tmp_path):
     insertions = part_of_the_site("insertions")
     kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
-    assert kinds == {"output", *insertions.MAKERS}
+    assert kinds == {"lines", "output", *insertions.MAKERS}
     program = "```python\nprint({} + 1)\n```\n\n<!-- insert: output -->\n"
     page = insertions.expand(program.format(1) + program.format(2), DOCS / "page.md", tmp_path)
     assert "```text\n2\n```" in page and "```text\n3\n```" in page  # each what is new
