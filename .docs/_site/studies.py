@@ -205,8 +205,31 @@ def ripple() -> Table:
     return ["step over the critical one", "CD-Lagrange", "without mass at the contact", "ratio"], rows
 
 
+def crane() -> Table:
+    """The bridge crane as a solid beside that of beams: natural frequencies, and wheels that come down."""
+    return crane_of(_results("solid-crane", "hati"))
+
+
+def crane_of(found: Mapping[str, Any]) -> Table:
+    """The table of :func:`crane` from results of the case."""
+    rows = []
+    for what, of in (("beams", "_frame"), ("solid", "")):
+        times = [each[0] for each in found[f"landings{of}"] if each[1] >= 0.02]
+        rows.append(
+            [
+                what,
+                ", ".join(f"{each:.2f} Hz" for each in found[f"frequencies{of}"]),
+                ", ".join(f"{each:.2f} Hz" for each in found[f"frequencies_tied{of}"]),
+                ", ".join(f"{each:.4f} s" for each in times),
+            ]
+        )
+    head = ["", "frequencies", "with the trolley tied", "wheels come down after flights of 20 ms and more"]
+    return head, rows
+
+
 TABLES: Mapping[str, Callable[[], Table]] = {
     "cook": cook,
+    "crane": crane,
     "cells": cells,
     "viscosity": viscosity,
     "interface": interface,
