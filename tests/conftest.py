@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from mpi4py import MPI
-from support import examples as _profile  # noqa: F401
 from support import compiled_before, stages
+from support import examples as _profile  # noqa: F401
 from support.processes import run_to_its_end, started
 
 COMM = MPI.COMM_WORLD

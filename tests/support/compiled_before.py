@@ -1,8 +1,8 @@
 """A checkout without caches takes what another one with the same sources has compiled.
 
-numba keeps loops, and Python and pytest keep bytecode, by the times of the sources: of a fresh clone all of it
-was compiled anew, for more than the tests take. Here the content of the sources decides: of all modules of the
-package for loops, since one has others within it, and of each file for bytecode.
+numba keeps loops, and Python and pytest keep bytecode, by the times of the sources: of a fresh clone all of
+it was compiled anew, for more than the tests take. Here the content of the sources decides: of all modules
+of the package for loops, since one has others within it, and of each file for bytecode.
 
 Only where ``docker/run`` keeps the caches of a checkout apart; nothing is done elsewhere.
 """
