@@ -14,7 +14,7 @@ SOURCES = {"dolfinx_impact/loops.py": "a = 1\n", "tests/test_loops.py": "b = 2\n
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """``checkout(name, age, changes)``: folders of a checkout so old [s], of its loops and of its bytecode."""
+    """``checkout(name, age, changes)``: folders of a checkout so old [s], of its loops and its bytecode."""
 
     def make(name, age, changes=None):
         root = tmp_path / name
