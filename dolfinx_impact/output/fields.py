@@ -19,6 +19,7 @@ from ..systems.body import Body
 from ..systems.masses.mass_lumping import scalar_element
 from ..systems.system import parts, split
 from .field_file import FieldFile
+from .formats import FORMATS
 from .history_field import VARIABLES, HistoryField, has_scalar
 from .observer import Observer
 from .stress import VonMises, has_stress
@@ -44,7 +45,13 @@ _SAME = 1e-6
 class FieldWriter(Observer):
     """Observer of :func:`.simulate` that writes fields on a body for ParaView.
 
-    ``drop.bp`` is written as VTX for elements of any degree, ``drop.xdmf`` (with ``drop.h5``) for degree 1.
+    The suffix chooses the format; elements of degree 2 and above are shown as what they are:
+
+    - ``drop.pvd`` with VTU files in the folder ``drop.pieces``: any degree, opens in ParaView and PyVista, a
+      piece also in meshio. A run that is killed leaves the times so far;
+    - ``drop.bp``: VTX, any degree, in ParaView alone; the mesh is there once, so files are the smallest;
+    - ``drop.xdmf`` with ``drop.h5``: degree 1, opens in ParaView, PyVista and meshio.
+
     Samples are the initial state, one every ``every`` steps or ``interval`` seconds, and the last step. At
     the time ``t`` of a sample:
 
@@ -65,11 +72,13 @@ class FieldWriter(Observer):
     common nodes. Rank 0 writes replicated meshes.
 
     After a restart, or when a run is continued, an earlier file is not changed and further samples are
-    written to ``drop-2.bp``, ``drop-3.bp``, ..., the first one that does not exist.
+    written to ``drop-2.pvd``, ``drop-3.pvd``, ..., the first one that does not exist.
+
+    Points that several ranks have are in the VTU file of each; all but one of them have ``vtkGhostType`` 1.
 
     Args:
-        path: The file, in an existing folder, with the suffix ``.bp`` or ``.xdmf``. An earlier one is
-            replaced.
+        path: The file, in an existing folder, with the suffix ``.pvd``, ``.bp`` or ``.xdmf``. An earlier one
+            is replaced, with its pieces.
         every: Steps between samples, counted from the start of the run.
         interval: Time between samples [s], instead of ``every``: the first step at or after each multiple of
             it is a sample.
@@ -100,10 +109,11 @@ class FieldWriter(Observer):
         if unknown or not self.names:
             problem = f"unknown field {unknown[0]!r}" if unknown else "names has no field"
             raise ValueError(f"{problem}; the fields are {', '.join(LABELS)}")
-        if self.path.suffix not in (".bp", ".xdmf"):
-            raise ValueError(f"{str(path)!r} must end in .bp (VTX) or .xdmf (for degree 1)")
+        if self.path.suffix not in FORMATS:
+            *first, last = (f"{suffix} ({each.about})" for suffix, each in FORMATS.items())
+            raise ValueError(f"{str(path)!r} must end in {', '.join(first)} or {last}")
         if self.path.suffix == ".bp" and not _compat.has_adios2():
-            raise ImportError(f"{str(path)!r}: this DOLFINx was built without ADIOS2, take .xdmf instead")
+            raise ImportError(f"{str(path)!r}: this DOLFINx was built without ADIOS2, take .pvd instead")
         self._integrator: Integrator | None = None
         self._state: dict[str, AnyArray] = {}
         self._count = self._sampled = self._multiple = 0
@@ -132,7 +142,7 @@ class FieldWriter(Observer):
         if self._integrator is None or self._state:
             self._samples = _Samples(integrator, self.names, self._by_default)
         self._integrator = integrator
-        self._samples.check_elements(self.path)
+        FORMATS[self.path.suffix].refuse(*self._samples.elements())
         if self._state:
             self._refuse_other_time(integrator, float(self._state["t"]))
             self._take_state()
@@ -289,13 +299,10 @@ class _Samples:
         self._rows = None if self._contact is None else self._contact.nodes.loaded
         self._impulses = np.zeros((0, 1) if self._rows is None else self._rows.dofs.shape)
 
-    def check_elements(self, path: Path) -> None:
-        """Raise a ValueError unless the file format supports the elements."""
+    def elements(self) -> tuple[int, bool]:
+        """Degree of the elements, and whether the geometry has other nodes."""
         nodes = next(iter(self.functions.values())).function_space.dofmap.list.shape[1]
-        curved = _compat.geometry_dofmap(self.mesh).shape[1] != nodes
-        if path.suffix == ".xdmf" and (self.degree > 1 or curved):
-            problem = f"these have {self.degree}" if self.degree > 1 else "but the cells are curved"
-            raise ValueError(f"XDMF shows elements of degree 1, {problem}: take .bp instead")
+        return self.degree, _compat.geometry_dofmap(self.mesh).shape[1] != nodes
 
     # -- impulses
 
