@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray
 from ..integrators.energy import PLASTIC
+from . import run_row, tables
 from .atomic_file import write_whole
 from .contact_points import ContactPoints
 
@@ -47,6 +50,8 @@ class Result(Mapping[str, AnyArray]):
         warnings: Texts on what may be wrong, shown by :meth:`summary`.
         energy_known: Whether the system knows its stored energy; otherwise ``internal`` is 0.
         tied: Mask of the contact points of ties, whose impulses have any sign, shape (p,).
+        parameters: Names of scheme, system and contact, ``dofs``, ``dt`` and ``critical_time_step`` [s], as
+            far as they are known.
     """
 
     def __init__(
@@ -66,12 +71,13 @@ class Result(Mapping[str, AnyArray]):
         about: str = "",
         warnings: Sequence[str] = (),
         points: ContactPoints | None = None,
+        parameters: Mapping[str, str | int | float] | None = None,
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start = turned, penetration_at_start
         self.added_share, self.warnings = added_share, tuple(warnings)
-        self._points = points
+        self._points, self.parameters = points, dict(parameters or {})
         self.energy_known = energy_known
         columns = self._arrays.get("r", np.zeros((0, 0))).shape[1:]
         self.tied: AnyArray = np.zeros(columns, dtype=bool) if tied is None else np.asarray(tied, dtype=bool)
@@ -139,6 +145,7 @@ class Result(Mapping[str, AnyArray]):
             "_tied": self.tied,
             "_penetration_at_start": self.penetration_at_start,
             "_warnings": np.array(self.warnings, dtype=str),
+            "_parameters": json.dumps(self.parameters),
             **({} if self._points is None else self._points.arrays()),
         }
         write_whole(path, lambda f: np.savez(f, **contents))
@@ -174,6 +181,7 @@ class Result(Mapping[str, AnyArray]):
                 ("tied", None),
                 ("penetration_at_start", 0.0),
                 ("warnings", ()),
+                ("parameters", "{}"),
             )
         }
         deepest, points = meta["penetration"], ContactPoints.from_arrays(arrays)
@@ -191,8 +199,66 @@ class Result(Mapping[str, AnyArray]):
             penetration_at_start=float(meta["penetration_at_start"]),
             warnings=[str(each) for each in meta["warnings"]],
             points=points,
+            parameters=json.loads(str(meta["parameters"])),
         )
         return run
+
+    def to_frame(self) -> Any:
+        """All samples as a pandas DataFrame with the times ``t`` as index.
+
+        Columns are ``u:LABEL``, ``v_t:LABEL``, ``gap:LABEL``, ``r:LABEL``, ``r_t:LABEL:x`` and, where it is
+        known, ``pressure:LABEL``, with the labels of dofs and contact points; energies have their names.
+        Labels that are equal get numbers, in the order of the columns: ``u:ux 0``, ``u:ux 1``. Values of
+        ``v`` are at the time in the column ``t_v`` of their row. ``frame.attrs`` has the units of the columns
+        and :attr:`parameters`.
+
+        Raises:
+            ImportError: pandas is missing.
+        """
+        return tables.to_frame(self)
+
+    def to_xarray(self) -> Any:
+        """All samples as an xarray Dataset with units, by ``t``, ``dof``, ``point`` and ``axis``.
+
+        ``v`` has a coordinate of its own, ``t_v``. Contact points have their ``place`` [m] and ``area`` [m2]
+        where these are known; labels and :attr:`parameters` are as for :meth:`to_frame`.
+
+        Raises:
+            ImportError: xarray is missing.
+        """
+        return tables.to_xarray(self)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write ``t`` and the columns of :meth:`to_frame` with all digits, atomically.
+
+        Rank 0 writes; collective. It needs neither pandas nor xarray.
+
+        Raises:
+            OSError: On every rank, if the file cannot be written; an earlier file is intact.
+        """
+        tables.to_csv(self, path)
+
+    def row(self) -> dict[str, str | int | float]:
+        """The run as a row of a table: a flat dictionary with the same keys for every run, in SI units.
+
+        - ``scheme``, ``system``, ``contact``: classes; ``dofs``; ``dt`` of the last step, of HATI the fine
+          one; ``critical_time_step`` where it was computed;
+        - ``t_start``, ``t_end``, ``steps``, ``samples``, ``seconds``;
+        - ``contact_points``, ``tied_points``; ``contact_start`` and ``contact_end``, the first and the last
+          sample with an impulse; ``impulse``, the sum of the normal impulses, ``impulse_peak``, the largest
+          one of all points in a sample, ``friction_impulse``, the sum of the lengths of the tangential ones,
+          of ties none; ``penetration``, the largest one in any step; ``gap_least``; ``pressure_peak``;
+        - ``u_peak``, ``v_peak``: the largest entries of ``u`` and ``v_t``;
+        - ``kinetic_start``, ``kinetic_end``, ``kinetic_peak``, ``internal_end``, ``internal_peak``;
+          ``external``, ``contact_work``, ``dissipated``, ``interface``, ``plastic_work`` up to the end, and
+          ``lost``, what contact, damping, formula, interface and plastic flow have taken together;
+        - ``balance``: whether the scheme has one; ``balance_residual``: its largest residual over the largest
+          energy; ``turned`` [rad], ``added_share``, and the number of ``warnings``.
+
+        Names that are not known are empty, numbers NaN. Not collective, and the same on all ranks, but for
+        the seconds of a small system that every rank has whole.
+        """
+        return run_row.row(self, relative_residual(self) if "residual" in self else math.nan)
 
     def summary(self) -> str:
         """Steps, time, contact, impulse, penetration, energy balance and added mass in one line."""

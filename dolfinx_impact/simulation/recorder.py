@@ -17,6 +17,7 @@ from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
 from ..integrators.impulses.penalty import Penalty
 from ..integrators.step_buffer import Steps
+from ..output import run_row
 from ..output.contact_points import ContactPoints
 from ..output.observer import Observer
 from ..output.result import Result
@@ -207,7 +208,7 @@ class Recorder(Observer):
             arrays,
             balance=closes,
             steps=steps,
-            seconds=seconds,
+            seconds=comm.bcast(seconds),
             penetration=penetration,
             approach=approach,
             penetration_at_start=at_start,
@@ -218,6 +219,7 @@ class Recorder(Observer):
             added_share=_added_share(system),
             energy_known=all(getattr(each, "energy_known", True) for each in system_and_parts(system)),
             about=str(self._integrator),
+            parameters=run_row.parameters(self._integrator),
         )
 
     def _contact_points(
