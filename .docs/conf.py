@@ -29,11 +29,14 @@ extensions = [
     "_site.insertions",
     "_site.cross_references",
     "_site.docstrings",
+    "_site.figures",
+    "_site.search",
+    "_site.theme",
 ]
 # The demos are linked as a folder; this file and the parts of the site are no pages.
-exclude_patterns = ["conf.py", "_site", "demos/*.sh"]
+exclude_patterns = ["conf.py", "_site", "stored", "**.gz", "demos/*.sh"]
 nb_custom_formats = {".py": "_site.demos.notebook"}
-# Demos take options, MPI and minutes: they run as programs of their own, and the site shows what they wrote.
+# Demos take options, MPI and minutes: they run as programs of their own, and the site shows what is stored.
 nb_execution_mode = "off"
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
@@ -58,7 +61,7 @@ bibtex_reference_style = "author_year"
 
 html_theme = "furo"
 html_title = f"dolfinx_impact {version}"
-html_static_path = ["_static"]
+html_static_path = ["_static", "stored"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_scaled_image_link = False

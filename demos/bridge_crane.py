@@ -1,17 +1,25 @@
 # %% [markdown]
 # # A bridge crane whose trolley jumps
 #
-# An earthquake excites a bridge crane vertically. Its trolley rests on the two girders by unilateral
-# contact: the four wheels lift off and impact again ([Fekak et al.
-# 2017](https://doi.org/10.1007/s00466-017-1397-0), Sect. 3.2). Impacts last microseconds and need small
-# explicit steps, unlike the crane, which oscillates at a few hertz. Hence two time integrators (HATI):
+# An earthquake shakes a bridge crane vertically; the wheels of its trolley lift off the girders and land
+# again. Impacts last microseconds and the crane swings for a second: `HATI` takes small explicit steps at the
+# wheels and ten times larger implicit ones elsewhere. The film shows the second half, with displacements a
+# hundred times as large and the gaps of both axles below.
+#
+# ## What is computed
+#
+# The crane is that of [Fekak et al. 2017](https://doi.org/10.1007/s00466-017-1397-0), Sect. 3.2. Its trolley
+# rests on the two girders by unilateral contact. Impacts need small explicit steps, unlike the crane, which
+# oscillates at a few hertz. Hence two time integrators:
 #
 # - CD-Lagrange, explicit with contact, on the 16 elements that touch a wheel, with the step $h$;
 # - Newmark (1/4, 1/2), implicit, on all other beams, with the step $m h$.
 #
-# Multipliers at the interface enforce equal velocities of both subdomains at every fine time. The trolley
-# is 4 m off the middle here, so that its two axles have different supports. Run it as
-# `[mpirun -n 2] python demos/bridge_crane.py [folder [pictures of the film]]`; frames are replicated.
+# Multipliers at the interface enforce equal velocities of both subdomains at every fine time. The trolley is
+# 4 m off the middle here, so that its two axles have different supports.
+#
+# Run it as `[mpirun -n 2] python demos/bridge_crane.py [folder [pictures of the film]]`; frames are
+# replicated.
 
 # %%
 import sys

@@ -1,18 +1,23 @@
 # %% [markdown]
 # # CD-Lagrange by hand
 #
-# `simulate` only loops and records, and an integrator only combines parts. Here is the scheme of
-# [Fekak et al. (2017)](https://doi.org/10.1007/s00466-017-1397-0), Algorithm 2, written out with those
-# parts, for a steel bar that impacts a wall
-# ([Di Stasio et al. 2019](https://doi.org/10.1186/s40323-019-0126-y), case 4):
+# `simulate` only loops and records, and an integrator only combines parts: here a scheme is written as a
+# loop, with those parts. A steel bar hits a wall, and the loop gives displacement, impulse and energies of
+# its contact node. The history is that of `CDLagrange` from the catalogue, which runs beside it.
+#
+# ## What is computed
+#
+# The scheme is Algorithm 2 of [Fekak et al. (2017)](https://doi.org/10.1007/s00466-017-1397-0), the bar case
+# 4 of [Di Stasio et al. 2019](https://doi.org/10.1186/s40323-019-0126-y):
 #
 # $$u_{n+1} = u_n + h\,v_{n+1/2}, \qquad v^* = v_{n+1/2} + h M^{-1} F_{n+1},$$
 # $$0 \le L(v_{n+3/2} + e\,v_{n+1/2}) \perp r \ge 0 \ \text{where}\ g(u_{n+1}) \le 0, \qquad
 #   v_{n+3/2} = v^* + M^{-1} L^T r.$$
 #
-# The wall is flat and the contact points have no common dofs, so that $H = L M^{-1} L^T$ is diagonal and
-# the impulses have a closed form. In parallel each rank updates the dofs that it owns; only `force`
-# communicates. Run it as `[mpirun -n 2] python demos/by_hand.py [folder]`.
+# The wall is flat and the contact points have no common dofs, so that $H = L M^{-1} L^T$ is diagonal and the
+# impulses have a closed form. In parallel each rank updates the dofs that it owns; only `force` communicates.
+#
+# Run it as `[mpirun -n 2] python demos/by_hand.py [folder]`.
 
 # %%
 import sys

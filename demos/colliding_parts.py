@@ -1,11 +1,16 @@
 # %% [markdown]
 # # Two rubber rings collide
 #
-# Two neo-Hookean rings of 100 mm fly at each other, one of them turned by 45 degrees, after the impact of two
-# tori by [Yang and Laursen 2008](https://doi.org/10.1007/s00466-006-0116-z). They hit, bend, stick and slide
-# on each other, and tumble apart. Their meshes do not match, and no surface is known in advance to meet
-# another one: `SurfaceContact` finds the facets that face each other in every step. Its points are the nodes
-# of one of both surfaces, with gap and contact operator of dual mortar rows:
+# Two rubber rings of 100 mm fly at each other, one of them turned by 45 degrees. They hit, bend, stick and
+# slide on each other, and tumble apart; the colours are von Mises' stress, the arrows contact forces. Their
+# meshes do not match, and no surface is known in advance to meet another one: `SurfaceContact` finds the
+# facets that face each other in every step.
+#
+# ## What is computed
+#
+# The impact is after that of two tori by [Yang and Laursen 2008](https://doi.org/10.1007/s00466-006-0116-z),
+# with neo-Hookean rings. Points of the contact are the nodes of one of both surfaces, with gap and contact
+# operator of dual mortar rows:
 #
 # $$g_i = \frac{1}{A_i} \int \psi_i\, n \cdot (x_s - x_m)\,dA \ge 0, \qquad
 #   0 \le v_N^+ \perp r_N \ge 0 \ \text{where}\ g \le 0, \qquad |r_T| \le \mu\,r_N$$
@@ -15,8 +20,8 @@
 # master and slave. The linear momentum of both rings together is conserved to round-off, and contact only
 # takes energy.
 #
-# Run it as `[mpirun -n 2] python demos/colliding_parts.py [--out DIR] [--cells N] [--pictures N]
-# [--still FILE]`.
+# Run it as `[mpirun -n 2] python demos/colliding_parts.py [--out DIR] [--cells N] [--pictures N] [--still
+# FILE]`.
 
 # %%
 import argparse

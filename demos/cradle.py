@@ -2,11 +2,15 @@
 # # Newton's cradle of five blocks
 #
 # Five equal elastic blocks stand in a row, a small distance apart; the first one arrives at the speed $v_0$.
+# Wave by wave it gives its momentum to the next one, until the last block leaves with nearly all of it.
+# Neighbours have meshes that do not match, and one `SurfaceContact` takes all five surfaces.
+#
+# ## What is computed
+#
 # The impact of two equal bars lasts two passages of the wave through a bar, leaves the first one at rest and
 # gives its speed to the second one (Goldsmith, Impact, 1960): the last block leaves with $v_0$, less what a
-# mesh takes. Neighbours have meshes that do not match. `SurfaceContact` takes the list of all five surfaces,
-# each of which may come into contact with every other one; CD-Lagrange integrates them ([Fekak et al.
-# 2017](https://doi.org/10.1007/s00466-017-1397-0)).
+# mesh takes. Each surface may come into contact with every other one; CD-Lagrange integrates them ([Fekak et
+# al. 2017](https://doi.org/10.1007/s00466-017-1397-0)).
 #
 # The momentum is conserved to round-off. An impact with $e = 0$ takes the kinetic energy of the layer of
 # nodes that it stops, whose mass is that of half a cell: the shorter the cells, the closer is the velocity of

@@ -1,10 +1,15 @@
 # %% [markdown]
 # # A machine part is dropped on a floor
 #
-# A part from a CAD file (STEP, one solid) is meshed with tetrahedra, rotated by an angle, so that a corner
-# is lowest, and falls from a height onto a rigid floor with friction. The fall is not computed: the part
-# starts at a distance of three steps from the floor with the speed $\sqrt{2 g H}$. Active set, stick and slip
-# follow from
+# A part from a CAD file lands on a corner, on a rigid floor with friction. The colours are von Mises' stress,
+# the arrows contact forces: waves run from the corner through the part, which rebounds and spins. Peak
+# stress, duration of contact, rebound and energy balance are printed, for a STEP file of your own too.
+#
+# ## What is computed
+#
+# The part (one solid) is meshed with tetrahedra, rotated by an angle, so that a corner is lowest, and falls
+# from a height. The fall is not computed: the part starts at a distance of three steps from the floor with
+# the speed $\sqrt{2 g H}$. Active set, stick and slip follow from
 #
 # $$g \ge 0, \qquad 0 \le v_N^+ \perp r_N \ge 0 \ \text{where}\ g \le 0, \qquad |r_T| \le \mu\,r_N$$
 #

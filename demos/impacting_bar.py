@@ -1,20 +1,24 @@
 # %% [markdown]
 # # Impact of a steel bar on a rigid wall
 #
-# A bar of square section, 254 mm long, impacts a rigid wall at 5 m/s. A compression wave
-# travels to the free end and is reflected as tension; the contact ends $2L/c$ after it began,
-# and the bar rebounds. In one dimension the exact solution is known
-# ([Carpenter et al. 1991](https://doi.org/10.1002/nme.1620320107);
-# [Di Stasio et al. 2019](https://doi.org/10.1186/s40323-019-0126-y), case 4): the impulse is
-# $2 m v_0$ and no energy is lost. Here the bar is a solid with $\nu = 0.3$, so that lateral
-# inertia disperses the wave, and two schemes are compared:
+# A steel bar of square section, 254 mm long, hits a rigid wall at 5 m/s. A compression wave travels to the
+# free end and returns as tension; the contact ends $2L/c$ after it began, and the bar rebounds. CD-Lagrange
+# and Moreau-Jean compute it on one mesh, beside the exact solution of a slender bar.
+#
+# ## What is computed
+#
+# In one dimension the impulse is $2 m v_0$ and no energy is lost ([Carpenter et al.
+# 1991](https://doi.org/10.1002/nme.1620320107); [Di Stasio et al.
+# 2019](https://doi.org/10.1186/s40323-019-0126-y), case 4). Here the bar is a solid with $\nu = 0.3$, so that
+# lateral inertia disperses the wave, and two schemes are compared:
 #
 # - CD-Lagrange ([Fekak et al. 2017](https://doi.org/10.1007/s00466-017-1397-0)), explicit: central
 #   differences, lumped mass;
 # - Moreau-Jean (Jean 1999), implicit: theta method with $\theta = 1/2$, consistent mass.
 #
-# Both enforce Newton's impact law on the active set,
-# $0 \le L(v^+ + e v^-) \perp r \ge 0$ with $e = 0$; there is no penalty parameter to tune.
+# Both enforce Newton's impact law on the active set, $0 \le L(v^+ + e v^-) \perp r \ge 0$ with $e = 0$; there
+# is no penalty parameter to tune.
+#
 # Run it in serial or as `mpirun -n 2 python demos/impacting_bar.py [folder]`.
 
 # %%

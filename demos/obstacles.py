@@ -1,18 +1,24 @@
 # %% [markdown]
 # # A soft ball thrown at obstacles of many shapes
 #
-# A neo-Hookean ball of 100 mm, soft as gelatine, impacts a plane, a sphere, a cylinder, the edge of
-# a box, the tip of a cone, a torus, stairs, a wavy floor, an ellipsoid, a bowl, a pipe, the corner
-# of a box and a funnel; a rotating roller throws it aside, a rising plane lifts it. An obstacle is defined by
-# a signed distance $g(x)$ and its gradient $n(x)$: the nodes on the surface of the ball satisfy
+# A ball of 100 mm, soft as gelatine, is thrown at fifteen obstacles: a plane, a sphere, a cylinder, the edge
+# of a box, the tip of a cone, a torus, stairs, a wavy floor, an ellipsoid, a bowl, a pipe, the corner of a
+# box and a funnel; a rotating roller throws it aside, a rising plane lifts it. Each picture shows the ball
+# before, at the largest force and after, with the contact forces. Momentum, energy balance, Coulomb's cone
+# and penetration are checked for every shape.
+#
+# ## What is computed
+#
+# An obstacle is defined by a signed distance $g(x)$ and its gradient $n(x)$: the nodes on the surface of the
+# neo-Hookean ball satisfy
 #
 # $$g(x) \ge 0, \qquad 0 \le v_N^+ + e\,v_N^- \perp r_N \ge 0 \ \text{where}\ g \le 0, \qquad
 #   |r_T| \le \mu\,r_N,$$
 #
-# with $e = 0$ and $\mu = 0.2$, integrated by CD-Lagrange
-# ([Fekak et al. 2017](https://doi.org/10.1007/s00466-017-1397-0)). There is no penalty parameter to tune. For
-# every shape the residual of the energy balance is round-off, the momentum changes by the impulses, these lie
-# in Coulomb's cone, and the penetration is limited to about the approach in one step.
+# with $e = 0$ and $\mu = 0.2$, integrated by CD-Lagrange ([Fekak et al.
+# 2017](https://doi.org/10.1007/s00466-017-1397-0)). There is no penalty parameter to tune. For every shape
+# the residual of the energy balance is round-off, the momentum changes by the impulses, these lie in
+# Coulomb's cone, and the penetration is limited to about the approach in one step.
 #
 # Run it as `[mpirun -n 2] python demos/obstacles.py [folder] [--only NAME ...] [--steps N]`.
 

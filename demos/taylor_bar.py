@@ -1,11 +1,16 @@
 # %% [markdown]
 # # Taylor bar: a copper cylinder hits a wall
 #
-# A cylinder of copper, 32.4 mm long with a radius of 3.2 mm, hits a rigid wall at 227 m/s: its end spreads
-# like a mushroom, and within 80 µs nearly all of the energy becomes plastic work. The test is Taylor's
-# ([1948](https://doi.org/10.1098/rspa.1948.0081)), the numbers are those with which codes have been compared
-# since: Hencky's elastic energy, von Mises' yield condition and linear hardening at finite strain
-# ([Simo 1992](https://doi.org/10.1016/0045-7825(92)90123-2)).
+# A cylinder of copper, 32.4 mm long with a radius of 3.2 mm, hits a rigid wall at 227 m/s. Its end spreads
+# like a mushroom, and within 80 µs nearly all of the energy becomes plastic work; the film shows half of the
+# section, coloured by the plastic strain. Radius and length after the impact are compared with those of other
+# codes.
+#
+# ## What is computed
+#
+# The test is Taylor's ([1948](https://doi.org/10.1098/rspa.1948.0081)), the numbers are those with which
+# codes have been compared since: Hencky's elastic energy, von Mises' yield condition and linear hardening at
+# finite strain ([Simo 1992](https://doi.org/10.1016/0045-7825(92)90123-2)).
 #
 # The body is axisymmetric, with quadrilaterals of one volume ratio each: plastic flow keeps the volume, and
 # plain elements of degree 1 would lock. Two walls are compared. One pushes only, $0 \le L v^+ \perp r \ge 0$:

@@ -48,6 +48,32 @@ def modules(page: str) -> list[ModuleType]:
     return found
 
 
+def is_public_module(name: str) -> bool:
+    """Whether a module, by its name in the package, is one whose names scripts use."""
+    return name in _exported() or name in _public_modules()
+
+
+def _exported() -> list[str]:
+    return [name for several in _EXPORTS_ONLY.values() for name in several if "." in name]
+
+
+def _public_modules() -> dict[str, ModuleType]:
+    found = (getattr(dolfinx_impact, name) for name in dolfinx_impact.__all__)
+    return {each.__name__.removeprefix(f"{_PACKAGE}."): each for each in found if inspect.ismodule(each)}
+
+
+def is_public(path: str) -> bool:
+    """Whether scripts use what the reference has under a path: names of the package, of public modules."""
+    name = path.removeprefix(f"{_PACKAGE}.")
+    first = name.partition(".")[0]
+    if first in dolfinx_impact.__all__ and not inspect.ismodule(getattr(dolfinx_impact, first)):
+        return True
+    for module, thing in _public_modules().items():
+        if name.startswith(f"{module}."):
+            return name.removeprefix(f"{module}.").partition(".")[0] in getattr(thing, "__all__", vars(thing))
+    return is_public_module(name) or any(name.startswith(f"{each}.") for each in _exported())
+
+
 def home(thing: Any) -> str:
     """The module that defines a class or function."""
     return getattr(thing, "__module__", "") or ""

@@ -1,34 +1,79 @@
-"""Demos: run the short ones whose results are not there, show what each drew and printed."""
+"""Demos on the site: what each shows, its stored film and pictures, what it printed."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
+import re
+from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import jupytext
 from nbformat import NotebookNode
-from sphinx.application import Sphinx
-from sphinx.util import logging
-
-from . import programs
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "results"
-LOG = logging.getLogger(__name__)
-#: Demos that a build runs, of seconds to a minute each; the drop test writes 70 MB.
-SHORT = (
-    "by_hand",
-    "impacting_bar",
-    "own_scheme",
-    "cradle",
-    "obstacles",
-    "colliding_parts",
-    "taylor_bar",
-    "bridge_crane",
-)
-PRINTED = "printed.txt"
+STORED = ROOT / ".docs" / "stored" / "demos"
+
+
+class Demo(NamedTuple):
+    """One sentence, and which of the files that a demo writes comes first, a film or a picture."""
+
+    shows: str
+    first: str
+    #: Left, top, right and bottom of what the card shows of it, and of a film the moment, from 0 to 1.
+    part: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    moment: float = 0.5
+    arguments: tuple[str, ...] = ()
+
+
+DEMOS = {
+    "drop_test": Demo(
+        "A part from a CAD file is dropped on a floor with friction: stress, duration of contact, rebound.",
+        "drop.gif",
+        (0.02, 0.08, 0.8, 0.9),
+        0.35,
+        ("--size", "4e-3"),
+    ),
+    "colliding_parts": Demo(
+        "Two rubber rings with meshes that do not match hit, slide on each other and tumble apart.",
+        "rings.gif",
+        (0.05, 0.13, 0.8, 0.88),
+        0.33,
+    ),
+    "taylor_bar": Demo(
+        "A copper cylinder hits a wall at 227 m/s and spreads like a mushroom: a metal that yields.",
+        "taylor_bar.gif",
+        (0.1, 0.6, 0.9, 0.97),
+        1.0,
+    ),
+    "obstacles": Demo(
+        "A soft ball is thrown at fifteen obstacles: shapes, signed distances, unions, moving ones.",
+        "stairs.png",
+        (0.33, 0.16, 0.66, 0.92),
+    ),
+    "bridge_crane": Demo(
+        "A trolley jumps on a crane in an earthquake: small explicit steps at its wheels, large ones beyond.",
+        "crane.gif",
+        (0.42, 0.14, 1.0, 0.5),
+        0.6,
+    ),
+    "cradle": Demo(
+        "Newton's cradle of five elastic blocks: the last one leaves with the speed of the first one.",
+        "cradle.gif",
+        (0.0, 0.1, 0.85, 0.75),
+    ),
+    "impacting_bar": Demo(
+        "A steel bar hits a wall: the wave in it, with two schemes beside the exact solution.",
+        "strip.png",
+        (0.32, 0.69, 0.63, 0.9),
+    ),
+    "own_scheme": Demo(
+        "A scheme of one's own, which damps what rings, judged by the benchmark beside CD-Lagrange.",
+        "velocity.png",
+    ),
+    "by_hand": Demo(
+        "CD-Lagrange as a loop of twenty lines, to the last bit the scheme of the package.", "history.png"
+    ),
+}
 
 
 def notebook(text: str) -> NotebookNode:
@@ -38,49 +83,62 @@ def notebook(text: str) -> NotebookNode:
     return found
 
 
-def run(name: str) -> None:
-    """Run a demo as a user would, into ``results/NAME``, with what it prints in a file there."""
-    LOG.info("running demos/%s.py", name)
-    done = subprocess.run(
-        [sys.executable, f"demos/{name}.py"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=programs.environment(),
-    )
-    if done.returncode:
-        LOG.warning("demos/%s.py failed: %s", name, done.stderr)
-    else:
-        (RESULTS / name / PRINTED).write_text(done.stdout)
+def title(name: str) -> str:
+    """The title of a demo."""
+    return (ROOT / "demos" / f"{name}.py").read_text().splitlines()[1].removeprefix("# # ")
 
 
-def run_missing(app: Sphinx) -> None:
-    """Run the short demos that have printed nothing yet, two at a time; none with the tag ``pages``."""
-    if app.builder.format == "html" and not app.tags.has("pages"):
-        missing = [name for name in SHORT if not (RESULTS / name / PRINTED).exists()]
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(run, missing))
+def media(name: str, file: str, root: str) -> str:
+    """A film or a picture of a demo in HTML; ``root`` is the way from the page to the site's top."""
+    stem, source = Path(file).stem, f"{root}_static/demos/{name}/{Path(file).stem}"
+    words = escape(f"{title(name)}: {stem.replace('_', ' ')}")
+    if (STORED / name / f"{stem}.mp4").exists():
+        return (
+            f'<video class="film" controls loop muted autoplay playsinline aria-label="{words}" '
+            f'poster="{source}.webp"><source src="{source}.mp4" type="video/mp4"></video>'
+        )
+    return f'<img class="film" alt="{words}" src="{source}.webp" loading="lazy">'
 
 
-def film(names: str) -> str:
-    """The film that a demo wrote, ``demo file``; without it the small picture of the front page."""
-    demo, file = names.split()
-    written = RESULTS / demo / f"{file}.gif"
-    source = f"../results/{demo}/{file}.gif" if written.exists() else f"{demo}.png"
-    return f"```{{image}} {source}\n:alt: Film of the demo {demo}\n:align: center\n:width: 560px\n```"
+def film(name: str, root: str) -> str:
+    """The film or the first picture of a demo."""
+    return media(name, DEMOS[name].first, root)
 
 
-def results(name: str) -> str:
-    """A cell below a demo with what it printed, its pictures and films, as far as they are there."""
-    folder = RESULTS / name
-    lines = ["", "# %% [markdown]", "# ## What it prints and draws", "#"]
-    if (folder / PRINTED).exists():
-        printed = (folder / PRINTED).read_text().rstrip().splitlines()
-        lines += ["# ```text", *(f"# {line}" for line in printed), "# ```", "#"]
-    pictures = sorted([*folder.glob("*.png"), *folder.glob("*.gif")])
-    for picture in pictures:
-        lines += [f"# ![{picture.stem.replace('_', ' ')}](../../results/{name}/{picture.name})", "#"]
-    if not pictures:
-        lines.append(f"# This site was built without them: the demo writes them into `results/{name}`.")
-    return "\n".join(lines) + "\n"
+def gallery(names: str, root: str) -> str:
+    """A card for each of some demos, by default for all: a picture and a sentence."""
+    cards = []
+    for name in names.split() or DEMOS:
+        link = f"{root}demos/{name}.py"
+        cards += [
+            ":::{container} card",
+            f"[![{title(name)}]({root}stored/demos/{name}/card.webp)]({link})",
+            "",
+            f"[{title(name)}]({link})",
+            "",
+            DEMOS[name].shows,
+            ":::",
+        ]
+    return "\n".join(["::::{container} gallery", *cards, "::::"])
+
+
+def _cell(lines: list[str]) -> str:
+    return "\n".join(["# %% [markdown]", *(f"# {line}".rstrip() for line in lines)]) + "\n\n"
+
+
+def page(name: str, text: str) -> str:
+    """The script of a demo with its film below the title, and what it printed and drew before its result."""
+    first = Path(DEMOS[name].first).stem
+    head, _, rest = text.partition("\n#\n")
+    text = f"{head}\n#\n# {media(name, DEMOS[name].first, '../')}\n#\n{rest}"
+    printed = (STORED / name / "printed.txt").read_text().rstrip().splitlines()
+    lines = ["## What it prints and draws", "", "```text", *printed, "```"]
+    if DEMOS[name].arguments:
+        lines[2:2] = [f"With `{' '.join(DEMOS[name].arguments)}`:", ""]
+    for picture in sorted((STORED / name).glob("*.webp")):
+        if picture.stem not in ("card", first) and not picture.with_suffix(".mp4").exists():
+            lines += ["", media(name, picture.name, "../")]
+    last = re.search(r"^# %% \[markdown\]\n# ## The result", text, re.M)
+    if last is None:
+        raise ValueError(f"demos/{name}.py does not say what its result is")
+    return text[: last.start()] + _cell(lines) + text[last.start() :]

@@ -1,41 +1,35 @@
-"""The page about the benchmark report: as it lies in ``results/report``, or how to make one."""
+"""The page about the benchmark report: the stored one, claims by source, reasons, and figures."""
 
 from __future__ import annotations
 
-import datetime
 import json
-import shutil
 from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
-from sphinx.application import Sphinx
+from dolfinx_impact.benchmark.claims import FIGURES
+from dolfinx_impact.benchmark.report.wording import title
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "results" / "report"
-COMMAND = "docker/run python -m dolfinx_impact.benchmark report"
+STORED = ROOT / ".docs" / "stored" / "report"
 WORDS = {True: "reproduced", False: "not reproduced", None: "not decidable"}
 
+_Row = Mapping[str, Any]
 
-def missing() -> str:
-    """What the page says without a report."""
-    return (
-        "This site was built without a report: a build takes the one in `results/report`.\n\n"
-        f"```sh\n{COMMAND}\n```\n\nwrites it; the next build of the site shows it here."
-    )
+
+def stored() -> dict[str, Any]:
+    """The stored report."""
+    return json.loads((STORED / "report.json").read_text())
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    text = "-" if value is None else str(value)
-    return (
-        text.replace("|", "\\|")
-        .replace("\n", " ")
-        .replace("*", "\\*")
-        .replace("_", "\\_")
-        .replace("$", "\\$")
-    )
+    text = "-" if value is None else str(value).replace("\n", " ")
+    for letter in "\\|*_$<":
+        text = text.replace(letter, f"\\{letter}")
+    return text
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -44,48 +38,73 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in rows])
 
 
-def describe(report: Mapping[str, Any], date: datetime.datetime) -> str:
-    """The report in Markdown: where it comes from, the claims of each paper, those that do not hold."""
-    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
-    claims = report["claims"]
-    papers: dict[str, list[Mapping[str, Any]]] = {}
+def _folded(words: str, text: str) -> str:
+    return f"<details>\n<summary>{escape(words)}</summary>\n\n{text}\n\n</details>"
+
+
+def _by_paper(claims: Iterable[_Row]) -> dict[str, list[_Row]]:
+    papers: dict[str, list[_Row]] = {}
     for claim in claims:
         papers.setdefault(claim["paper"], []).append(claim)
-    counts = [
+    return papers
+
+
+def _counts(claims: Iterable[_Row]) -> str:
+    """How many claims of each source hold, and of all."""
+    papers = {**_by_paper(claims), "all": list(claims)}
+    rows = [
         [paper, len(found), *(sum(each["reproduced"] is verdict for each in found) for verdict in WORDS)]
         for paper, found in papers.items()
     ]
-    parts = [
-        f"Report of {date:%Y-%m-%d}, commit {report['versions'].get('commit') or 'unknown'} ({versions}).",
-        '<a href="report/report.html">The whole report</a>, with all figures and the reason of each verdict.',
-        "## Claims by source",
-        _table(["source", "claims", *WORDS.values()], counts),
-    ]
-    for verdict in (False, None):
+    return _table(["source", "claims", *WORDS.values()], rows)
+
+
+def _all(claims: Iterable[_Row]) -> list[str]:
+    """Every claim, those of a source folded."""
+    head = ["where", "claim", "measured", "expected", "verdict"]
+    folded = []
+    for paper, found in _by_paper(claims).items():
+        rows = [[c["where"], c["claim"], c["measured"], c["expected"], WORDS[c["reproduced"]]] for c in found]
+        folded.append(_folded(f"{paper}: {len(found)}", _table(head, rows)))
+    return folded
+
+
+def _figures() -> list[str]:
+    """The figures that are stored, case by case."""
+    parts, case = [], None
+    for figure in sorted(FIGURES, key=lambda figure: figure.case):
+        if not (STORED / f"{figure.id}.svg.gz").exists():
+            continue
+        if case != figure.case:
+            case = figure.case
+            parts.append(f"### {title(case)}")
+        words = escape(f"{figure.where}: {figure.title} ({figure.paper})")
+        parts.append(
+            f'<figure class="drawn"><img alt="{escape(figure.title)}" loading="lazy" '
+            f'src="_static/report/{figure.id}.svg"><figcaption>{words}</figcaption></figure>'
+        )
+    return parts
+
+
+def describe(report: _Row) -> str:
+    """A report in Markdown: where it comes from, its claims by source, those that do not hold, figures."""
+    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
+    claims = report["claims"]
+    parts = [f"Report of {report['date']} ({versions}).", "## Claims by source", _counts(claims)]
+    names = ["source", "where", "claim", "measured", "expected", "reason"]
+    for verdict, head in ((False, "Claims that do not hold"), (None, "Claims that no run decides")):
         found = [claim for claim in claims if claim["reproduced"] is verdict]
-        if found:
-            head = "Claims that do not hold" if verdict is False else "Claims that no run decides"
-            rows = [
-                [c["paper"], c["where"], c["claim"], c["measured"], c["expected"], c["why"]] for c in found
-            ]
-            names = ["source", "where", "claim", "measured", "expected", "reason"]
+        rows = [[c["paper"], c["where"], c["claim"], c["measured"], c["expected"], c["why"]] for c in found]
+        if found and verdict is False:
             parts += [f"## {head}", _table(names, rows)]
+        elif found:
+            parts += [f"## {head}", _folded(f"{len(found)}, with the reasons", _table(names, rows))]
+    parts += ["## All claims", *_all(claims)]
+    if figures := _figures():
+        parts += ["## Figures", *figures]
     return "\n\n".join(parts)
-
-
-def copy(app: Sphinx, error: Exception | None) -> None:
-    """Put the report itself into a site in HTML."""
-    source = FOLDER / "report.html"
-    if not error and app.builder.format == "html" and source.exists():
-        target = Path(app.outdir) / "report"
-        target.mkdir(exist_ok=True)
-        shutil.copy(source, target)
 
 
 def page(_: str) -> str:
     """The text of the page."""
-    source = FOLDER / "report.json"
-    if not source.exists():
-        return missing()
-    date = datetime.datetime.fromtimestamp(source.stat().st_mtime, tz=datetime.UTC)
-    return describe(json.loads(source.read_text()), date)
+    return describe(stored())

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
+from collections.abc import Callable
 
 from dolfinx_impact.benchmark.work_precision import figures as work_table
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.catalogue import CLASSES
+from dolfinx_impact.integrators.catalogue import table as table_of_classes
 from dolfinx_impact.integrators.features import FEATURES, takes
 
-ROOT = Path(__file__).resolve().parents[2]
-REPORT = ROOT / "results" / "report" / "report.json"
+from . import report
 
 
 def _code(text: str) -> str:
@@ -46,10 +45,8 @@ def ticks() -> str:
 
 
 def properties() -> str:
-    """The measured properties of the schemes from the report that is there, or how to make one."""
-    if not REPORT.exists():
-        return "This site was built without a [report](verification.md), which has this table."
-    schemes = json.loads(REPORT.read_text())["schemes"]
+    """The measured properties of the schemes from the stored report."""
+    schemes = report.stored()["schemes"]
     names = [each["name"] for each in next(iter(schemes.values()), [])]
     rows = [[f"`{scheme}`", *(_verdict(each) for each in found)] for scheme, found in schemes.items()]
     return _rows(["scheme", *names], rows)
@@ -61,12 +58,25 @@ def _verdict(found: dict) -> str:
 
 
 def work() -> str:
-    """What an error costs with each scheme, case by case, from the report that is there."""
-    if not REPORT.exists():
-        return "This site was built without a [report](verification.md), which has this table."
-    rows = json.loads(REPORT.read_text()).get("work_precision", [])
+    """What an error costs with each scheme, case by case, from the stored report."""
+    rows = report.stored().get("work_precision", [])
     grid = [work_table.cells(row) for row in rows]
     return _rows(list(work_table.HEAD), [[f"`{case}`", *map(_code, cells)] for case, *cells in grid])
+
+
+def catalogue() -> str:
+    """All schemes but those of Doyen, Ern and Piperno, with their papers."""
+    return _listed(lambda name: not name.startswith("dep-"))
+
+
+def numbered() -> str:
+    """The schemes of Doyen, Ern and Piperno."""
+    return _listed(lambda name: name.startswith("dep-"), papers=False)
+
+
+def _listed(chosen: Callable[[str], bool], papers: bool = True) -> str:
+    listed = table_of_classes(*filter(chosen, CLASSES), papers=papers)
+    return listed.replace("_|_", "⊥")
 
 
 def classes() -> str:
@@ -79,8 +89,17 @@ def classes() -> str:
     return _rows(["scheme", "class", "in the paper"], rows)
 
 
+TABLES = {
+    "catalogue": catalogue,
+    "numbered": numbered,
+    "facts": facts,
+    "ticks": ticks,
+    "properties": properties,
+    "classes": classes,
+    "work": work,
+}
+
+
 def table(which: str) -> str:
     """One of the tables by name."""
-    return {"facts": facts, "ticks": ticks, "properties": properties, "classes": classes, "work": work}[
-        which
-    ]()
+    return TABLES[which]()

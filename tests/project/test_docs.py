@@ -1,6 +1,6 @@
 """Pages of the documentation: programs run, tables of schemes are those of the classes, links exist."""
 
-import datetime
+import gzip
 import importlib.util
 import inspect
 import json
@@ -8,22 +8,26 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support import verdicts
 from support.paths import ROOT
 
 import dolfinx_impact as di
 from dolfinx_impact import exact, parallel
 from dolfinx_impact.benchmark import report
 from dolfinx_impact.benchmark.cases import bridge_crane
+from dolfinx_impact.benchmark.claims import FIGURES
 from dolfinx_impact.benchmark.speed import solids
-from dolfinx_impact.integrators.catalogue import CLASSES, table
 
 DOCS = ROOT / ".docs"
 FILES = [path for path in sorted(DOCS.rglob("*.md")) if "demos" not in path.relative_to(DOCS).parts]
 PAGES = {str(path.relative_to(DOCS).with_suffix("")): path.read_text() for path in FILES}
 PROGRAMS = {name: re.findall(r"^```python\n(.*?)^```", text, re.S | re.M) for name, text in PAGES.items()}
+
+SPHINX = pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="needs Sphinx")
 
 
 def part_of_the_site(name):
@@ -58,8 +62,11 @@ def closes(run):
 
 def test_ball_is_that_of_the_readme():
     for page in ("index", "tutorial/ball"):
-        (program,) = PROGRAMS[page]
-        assert f"```python\n{program}```" in (ROOT / "README.md").read_text()
+        assert f"```python\n{PROGRAMS[page][0]}```" in (ROOT / "README.md").read_text()
+
+
+def test_picture_of_the_ball(names_of):
+    assert closes(names_of("tutorial/ball")["run"]) and Path("ball.png").stat().st_size > 10_000
 
 
 def test_bar(names_of):
@@ -310,17 +317,15 @@ def test_every_program_is_run():
 # -- tables
 
 
-def test_tables_of_schemes_are_those_of_the_classes():
-    numbered = [name for name in CLASSES if name.startswith("dep-")]
-    assert table(*(name for name in CLASSES if name not in numbered)) in PAGES["schemes"]
-    assert table(*numbered, papers=False) in PAGES["schemes"]
-    assert all(f"| `{name}` |" in PAGES["schemes"] for name in di.SCHEMES)
-
-
-def test_every_demo_has_its_row_and_page():
-    listed = re.findall(r"^\| \[?`(\S+)`(?:\]\(demos/\S+\))? \|", PAGES["demos"], re.M)
-    assert sorted(listed) == sorted(path.name for path in (ROOT / "demos").iterdir() if path.is_file())
-    assert all(f"\ndemos/{path.stem}\n" in PAGES["demos"] for path in (ROOT / "demos").glob("*.py"))
+@SPHINX
+def test_every_demo_has_its_card_and_page():
+    demos, programs = part_of_the_site("demos"), {path.stem for path in (ROOT / "demos").glob("*.py")}
+    assert set(demos.DEMOS) == programs == set(re.findall(r"^demos/(\w+)$", PAGES["demos"], re.M))
+    assert "<!-- insert: gallery -->" in PAGES["demos"] and "cluster.sh" in PAGES["demos"]
+    cards = demos.gallery("", "../")
+    assert all(
+        f"](../demos/{name}.py)" in cards and demo.shows in cards for name, demo in demos.DEMOS.items()
+    )
 
 
 def test_every_page_is_in_a_table_of_contents():
@@ -349,8 +354,6 @@ def test_the_picture_is_small():
 
 
 # -- the site
-
-SPHINX = pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="needs Sphinx")
 
 
 @SPHINX
@@ -383,22 +386,23 @@ def test_page_of_the_report():
     claim = {"id": "a", "paper": "Jean (1999)", "where": "Fig. 1", "claim": "It holds.", "measured": 0.5}
     claim |= {"expected": 0.0, "tolerance": 0.1, "reproduced": True, "why": "a reason"}
     other = {**claim, "id": "b", "claim": "It does not.", "reproduced": False, "why": "another | reason"}
-    report = {"versions": {"commit": "abc123", "dolfinx": "0.9"}, "claims": [claim, other], "cases": {}}
-    page = part_of_the_site("report").describe(report, datetime.datetime(2026, 1, 2))
+    report = {"date": "2026-01-02", "versions": {"commit": "abc123"}, "claims": [claim, other]}
+    page = part_of_the_site("report").describe(report)
     assert "2026-01-02" in page and "abc123" in page
     assert "| Jean (1999) | 2 | 1 | 1 | 0 |" in page
-    assert r"| It does not. | 0.5 | 0 | another \| reason |" in page and "It holds." not in page
+    assert r"| It does not. | 0.5 | 0 | another \| reason |" in page and "| It holds. | 0.5 | 0 |" in page
 
 
 @SPHINX
-def test_table_of_measured_properties(tmp_path, monkeypatch):
-    """From the report that is there; a link to how to make one without."""
+def test_tables_of_schemes(monkeypatch):
+    """Every scheme is in those of the classes; the measured properties are those of the stored report."""
     schemes = part_of_the_site("schemes")
-    monkeypatch.setattr(schemes, "REPORT", tmp_path / "report.json")
-    assert "verification.md" in schemes.properties()
+    listed = f"{schemes.catalogue()}\n{schemes.numbered()}"
+    assert all(f"| `{name}` |" in listed for name in di.SCHEMES)
+    assert all(line.count("|") == 8 for line in listed.splitlines())
     rows = [{"name": "order", "measured": 1.98765, "reproduced": True}]
     rows += [{"name": "rest", "measured": None, "reproduced": None}]
-    schemes.REPORT.write_text(json.dumps({"schemes": {"cd-lagrange": rows}}))
+    monkeypatch.setattr(schemes.report, "stored", lambda: {"schemes": {"cd-lagrange": rows}})
     head, _, row = schemes.properties().splitlines()
     assert head == "| scheme | order | rest |" and row == "| `cd-lagrange` | yes (1.99) | - |"
 
@@ -457,27 +461,112 @@ def test_table_of_the_release():
 
 
 @SPHINX
-def test_page_of_a_demo(tmp_path, monkeypatch):
-    """It ends with what the demo printed and drew, as far as that is there."""
+def test_page_of_a_demo():
+    """It begins with its film and three sentences, and ends with what is printed and what that says."""
     demos = part_of_the_site("demos")
-    monkeypatch.setattr(demos, "RESULTS", tmp_path)
-    assert "without them" in demos.results("cradle")
-    (tmp_path / "cradle").mkdir()
-    (tmp_path / "cradle" / "cradle.gif").touch()
-    (tmp_path / "cradle" / demos.PRINTED).write_text("v = 1\n")
-    cell = demos.notebook("# %%\n1 + 1\n" + demos.results("cradle")).cells[-1]
-    assert cell.cell_type == "markdown" and "```text\nv = 1\n```" in cell.source
-    assert "](../../results/cradle/cradle.gif)" in cell.source
-    assert demos.film("cradle cradle").startswith("```{image} ../results/cradle/cradle.gif\n")
-    assert demos.film("drop_test drop").startswith("```{image} drop_test.png\n")
-    assert set(demos.SHORT) < {path.stem for path in (ROOT / "demos").glob("*.py")}
+    for name in demos.DEMOS:
+        cells = demos.notebook(demos.page(name, (ROOT / "demos" / f"{name}.py").read_text())).cells
+        title, film, words, *_ = cells[0].source.split("\n\n")
+        assert title.startswith("# ") and f"../_static/demos/{name}/" in film, name
+        assert len(re.findall(r"[.:](?=\s|$)", words)) >= 3 and cells[-1].source.startswith("## The result")
+        assert "```text\n" in cells[-2].source
+
+
+@SPHINX
+def test_stored_files():
+    """4 MB in all; a film or picture, a card and what is printed of every demo; claims that the code has."""
+    demos, report = part_of_the_site("demos"), part_of_the_site("report")
+    files = [path for path in demos.STORED.parent.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 4e6
+    for name, demo in demos.DEMOS.items():
+        first = Path(demo.first)
+        wanted = {"card.webp", "printed.txt", f"{first.stem}.webp"}
+        wanted |= {f"{first.stem}.mp4"} if first.suffix == ".gif" else set()
+        assert wanted <= {path.name for path in (demos.STORED / name).iterdir()}, name
+    known = json.loads(verdicts.KNOWN.read_text())
+    ids = {claim["id"] for claim in report.stored()["claims"]}
+    assert verdicts.differences(report.stored(), {id: known[id] for id in ids}) == []
+    drawn = {path.name.partition(".")[0] for path in report.STORED.glob("*.svg.gz")}
+    assert drawn <= {figure.id for figure in FIGURES}
+
+
+@SPHINX
+def test_a_report_is_stored(tmp_path, monkeypatch):
+    """What pages show of it, a row a line; figures with coordinates to a tenth."""
+    store = part_of_the_site("store")
+    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    monkeypatch.setattr(store.report, "STORED", tmp_path / "stored")
+    with pytest.raises(SystemExit, match="benchmark report"):
+        store.store_report()
+    claim = dict.fromkeys("id paper where claim measured expected reproduced why tolerance".split(), 1)
+    made = {
+        "versions": {"numpy": "2"},
+        "cases": {"a": {}},
+        "claims": [claim],
+        "schemes": {"hati": [claim | {"name": "n"}]},
+    }
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "report.json").write_text(json.dumps(made))
+    (tmp_path / "report" / "a.svg").write_text('<svg><!-- no -->\n <path d="M 1.2345 -2.0001"/>\n</svg>')
+    store.store_report()
+    stored = store.report.stored()
+    assert "tolerance" not in stored["claims"][0] and stored["versions"] == {"numpy": "2"}
+    assert gzip.decompress((tmp_path / "stored" / "a.svg.gz").read_bytes()) == (
+        b'<svg>\n<path d="M 1.2 -2"/>\n</svg>'
+    )
+    with pytest.raises(SystemExit, match="nothing is called 'x'"):
+        store.main(["x"])
+
+
+@SPHINX
+def test_sketches():
+    """All are on pages, have a title and a size, and name every obstacle."""
+    sketches = part_of_the_site("sketches")
+    assert set(sketches.SKETCHES) == set(re.findall(r"insert: sketch (\S+) -->", "".join(PAGES.values())))
+    for name in sketches.SKETCHES:
+        figure = ElementTree.fromstring(sketches.sketch(name).replace("&#8203;", ""))
+        for svg in figure:
+            assert (
+                svg.get("role") == "img"
+                and svg[0].tag.endswith("title")
+                and svg[0].text == svg.get("aria-label")
+            )
+            _, _, width, height = map(float, svg.get("viewBox").split())
+            points = [point.split(",") for part in svg for point in (part.get("points") or "").split()]
+            assert all(0 <= float(x) <= width and 0 <= float(y) <= height for x, y in points), name
+    drawn = sketches.sketch("obstacles")
+    shapes = set(di.obstacles.__all__) - {"Obstacle", "Shape"}
+    assert all(f">{shape}</text>" in drawn for shape in shapes)
+
+
+@SPHINX
+def test_search_knows_no_internals():
+    api = part_of_the_site("api")
+    public = ("Solid", "Solid.force", "SCHEMES", "mesh.read", "benchmark.report.write")
+    assert all(api.is_public(f"dolfinx_impact.{name}") for name in public)
+    internal = ("contact.surfaces.search.Boxes", "systems.masses.lumped", "integrators.options.LUMPED")
+    assert not any(api.is_public(f"dolfinx_impact.{name}") for name in internal)
+
+
+@SPHINX
+def test_theme_is_repaired():
+    """Its script imports what it calls; its dark colours are those of readers who prefer them."""
+    theme = part_of_the_site("theme")
+    assert (
+        theme.script('import * as Gumshoe from "./g.js";\nf(\n  console.log(`a`);\n)')
+        == 'import "./g.js";\nf(\n)'
+    )
+    given = 'body[data-theme="dark"] {\n  --color-a: #000; }'
+    once = theme.style(given)
+    assert once.startswith(given) and 'body:not([data-theme="light"]) {\n  --color-a: #000; }' in once
+    assert theme.style(once) == once
 
 
 @SPHINX
 def test_insertions_of_all_pages_are_known(tmp_path):
     insertions = part_of_the_site("insertions")
     kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
-    assert kinds == {"lines", "output", *insertions.MAKERS}
+    assert kinds == {"lines", "output", *insertions.MAKERS, *insertions.PLACED}
     program = "```python\nprint({} + 1)\n```\n\n<!-- insert: output -->\n"
     page = insertions.expand(program.format(1) + program.format(2), DOCS / "page.md", tmp_path)
     assert "```text\n2\n```" in page and "```text\n3\n```" in page  # each what is new
