@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import arguments
 from ..contact.base import Contact
 from ..systems.system import System
 
@@ -47,7 +48,7 @@ def _present(system: System) -> list[str]:
 def refuse(
     excludes: Iterable[str], what: str, *, system: System | None = None, contact: Contact | None = None
 ) -> None:
-    """Raise a ValueError for a system or a contact with anything that is excluded.
+    """Raise a ValueError for a system or a contact with anything that is excluded, or for names of nothing.
 
     Args:
         excludes: Some of :data:`NAMES`.
@@ -56,6 +57,10 @@ def refuse(
         contact: The contact, or None.
     """
     excluded = set(excludes)
+    unknown = sorted(excluded - set(NAMES))
+    if unknown:
+        near = arguments.nearest(unknown[0], NAMES)
+        raise ValueError(f"excludes of {what} has {unknown[0]!r}: {near}the names are {', '.join(NAMES)}")
     found = [] if system is None else [name for name in _present(system) if name in excluded]
     if found:
         limits = ", ".join(name for name in UNSTEADY if name in excluded)

@@ -172,6 +172,22 @@ def test_crosses(name):
                 two_steps(name, feature)
 
 
+@pytest.mark.parametrize(
+    "names, words",
+    [
+        (("friction",), "a Mine does not support friction, but the contact has 0.3"),
+        (("frictoin",), "excludes of a Mine has 'frictoin': .*friction"),
+    ],
+)
+def test_a_class_of_ones_own_says_what_it_does_not_take(names, words):
+    class Mine(di.CDLagrange):
+        excludes = names
+
+    (mass,) = points("friction")
+    with pytest.raises(ValueError, match=words):
+        Mine(mass, 0.1, contact_of(mass, "friction"))
+
+
 def test_the_table_has_every_feature_of_every_scheme():
     assert all(tuple(takes(kind)) == FEATURES for kind in CLASSES.values())
     assert set(takes(di.CDLagrange).values()) == {"yes"}
