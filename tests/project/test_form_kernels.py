@@ -1,9 +1,12 @@
 """Kernels of forms in tests, where processes are ended at any moment."""
 
+import contextlib
+import fcntl
 import os
 import time
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -57,3 +60,28 @@ def test_a_spectrum_is_found_once_for_each_matrix_and_tolerance():
     assert [ask(3.0, most=5), ask(3.0, most=5), ask(3.0, most=6), ask(3.0 + 1e-15, most=5)] == [1, 1, 2, 3]
     start *= 2.0
     assert ask(3.0, most=5) == 4
+
+
+@pytest.mark.parametrize("kept", [None, "here"])
+def test_a_loop_is_compiled_by_one_process_which_may_call_itself(kept, tmp_path):
+    """While it does, another one would wait; what is kept nowhere is compiled by each."""
+    free = []
+
+    def is_free():
+        with contextlib.ExitStack() as files:
+            locks = [files.enter_context(path.open()) for path in tmp_path.glob("*.lock")]
+            try:
+                for lock in locks:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
+
+    def compile_loop(dispatcher, signature):
+        free.append(is_free())
+        return once(dispatcher, signature - 1) if signature else "compiled"
+
+    once = form_kernels._loops_once(compile_loop, tmp_path)
+    loop = SimpleNamespace(py_func=is_free, _cache=SimpleNamespace(cache_path=kept))
+    assert once(loop, 1) == "compiled"
+    assert free == [not kept] * 2 and is_free()

@@ -2,12 +2,16 @@
 
 FFCx lists its folder of kernels, thousands of files, for every form that is made, and formats its options for
 a log that nobody reads; an element makes its cell with all entities of it whenever it is asked for it; the
-package writes the C code of a law for every body, and seeks the highest frequency of each.
+package writes the C code of a law for every body, and seeks the highest frequency of each. Of several
+processes that need a loop which numba has not compiled yet, one compiles it, and the others read it.
 """
 
+import contextlib
+import fcntl
 import functools
 import hashlib
 import importlib.util
+import os
 import time
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -36,6 +40,11 @@ def remember():
     basix.ufl._ElementBase.cell = property(_cells_once(basix.ufl._ElementBase.cell.fget))
     element_forces.code_of = _codes_once(element_forces.code_of)
     critical_step.spectrum = _spectra_once(critical_step.spectrum)
+    if kept := os.environ.get("NUMBA_CACHE_DIR"):
+        with contextlib.suppress(ImportError):
+            from numba.core.dispatcher import Dispatcher
+
+            Dispatcher.compile = _loops_once(Dispatcher.compile, Path(kept))
 
 
 def _kernels_once(look_up):
@@ -131,3 +140,25 @@ def _spectra_once(find):
         return found[key]
 
     return remembered
+
+
+def _loops_once(compile_loop, folder):
+    """A loop that another process compiles is waited for, and found on disk then."""
+    held = set()
+
+    @functools.wraps(compile_loop)
+    def compiled(dispatcher, signature):
+        made = dispatcher.py_func
+        about = f"{made.__module__} {made.__qualname__} {made.__code__.co_firstlineno}"
+        if dispatcher._cache.cache_path is None or about in held:
+            return compile_loop(dispatcher, signature)
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / f"{hashlib.sha256(about.encode()).hexdigest()[:16]}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # of callers before those of what they call, in every process
+            held.add(about)
+            try:
+                return compile_loop(dispatcher, signature)
+            finally:
+                held.remove(about)
+
+    return compiled
