@@ -16,7 +16,11 @@ active side              ActiveSides         side of an obstacle with edges thro
                                              entered; defines gap and normal while the point is inside
 activation, strict       touching=False      closed only where ``g < -gap_tolerance``, not at ``g = 0``  here
 activation, forecast of  forecast            the active set is decided at ``u_n + forecast h v_n``       [A]
+approach                 approach            path of a closed point towards the obstacle in a step [m]   here
+balance, defect of       residual            energy that a scheme does not account for [J]               here
 complementarity          0 <= a _|_ b >= 0   both at least zero, and at least one of them zero           [A]
+complementary energy     complementary       ``-dv.M dv / 8``, dv the jump of half-step velocities; with [F]
+                                             it the balance of central differences is an identity
 constrained dof          constrained         dof whose value is given: fixed, prescribed or outside      [X]
 contact laws             e, mu               Signorini; Newton's restitution; Coulomb friction           [A]
 contact operator         L                   ``dg/du``; rows give normal velocities, ``L^T r`` acts on   [F]
@@ -31,18 +35,23 @@ free side                g > 0               where bodies are; normals point fro
 free velocity            v_free              velocity at the end of a step without contact impulses      [A]
 gap function             g, gap              signed distance of points from the obstacle [m]             [W]
 ghost                    size - owned        dof that another rank owns; not updated unless stated       [X]
+HATI                     HATI                heterogeneous asynchronous time integrator: explicit and    [F]
+                                             implicit subdomains with two time steps
 history variable         past, state         what the next step depends on besides u, v and t            [W]
 impulse                  r, r_t              time integral of the contact force in a step [N s]; normal  [A]
                                              ``r >= 0``, tangential
 interface                interface           common dofs of the subdomains of HATI                       [F]
 local basis              local_bases         normal and tangents of a contact point                      [W]
 lumped mass              mass                diagonal mass matrix (row sums, GLL, HRZ)                   [H]
+mortar rows              SurfaceContact      rows of L in a weighted mean over facets, for meshes that   [W]
+                                             do not match
 owned                    owned               dof (or row) stored by this rank; first in local arrays     [X]
 penetration              -g                  depth inside the obstacle [m]                               [W]
 position level           PositionLevel       complementarity of gap and impulse                          [D]
 prescribed motion        prescribed          given displacement of dofs as a function of time            [X]
 replicated                                   stored completely on every rank                             [X]
 restitution coefficient  e, restitution      Newton: ``L v+ = -e L v-`` where an impulse acts            [A]
+singular mass            CDLagrangeSingular  mass matrix with zeros: contact nodes without mass          here
 sliding velocity                             ``tangential_velocity``, relative to the obstacle [m/s]     [W]
 steady                   steady              forces ``f - K u`` with constant f, no prescribed motion    here
 time level               t, t_v, t_r         time at which an array holds; v of central differences is   [F]
