@@ -279,6 +279,9 @@ def test_resumed_run(names_of):
     whole, again = di.simulate(names["scheme"], t_end=2.0), names["again"]
     assert again.steps == 2000 and again["r"].sum() > 1.5 * names["run"]["r"].sum() > 0
     assert all(np.array_equal(whole[name], again[name]) for name in whole)
+    row, frame = names["row"], names["frame"]
+    assert row["impulse"] == frame["r:0"].sum() and row["lost"] == pytest.approx(0.36 * 9.81, rel=1e-2)
+    assert Path("ball.csv").read_text().count("\n") == 1 + len(frame)
 
 
 def test_split_bar(names_of):
