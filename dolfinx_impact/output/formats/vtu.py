@@ -31,7 +31,7 @@ class Piece:
     Attributes:
         nodes: Nodes of the owned cells, local numbers.
         x: Their coordinates, shape (nodes, 3) [m].
-        cells: Places of the nodes of each cell in :attr:`nodes`, shape (cells, nodes of a cell).
+        cells: Places of the nodes of each cell in ``nodes``, shape (cells, nodes of a cell).
     """
 
     def __init__(self, space: fem.FunctionSpace) -> None:
