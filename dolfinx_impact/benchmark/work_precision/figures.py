@@ -100,8 +100,8 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 
 
 def _fewest(row: Mapping[str, Any]) -> str:
-    """The scheme that evaluates the force least often: its name, and how often."""
-    scheme, count = next(iter(row["forces"].items()), ("", None))
+    """The scheme that evaluates the force least often: its name, and how often; a dash in older reports."""
+    scheme, count = next(iter(row.get("forces", {}).items()), ("", None))
     return "-" if count is None else f"{scheme} ({float(f'{count:.2g}'):.0f})"
 
 
