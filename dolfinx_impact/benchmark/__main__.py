@@ -60,10 +60,15 @@ def _arguments() -> argparse.ArgumentParser:
     run.add_argument("--restart", type=Path, metavar="FILE", help="go on from a checkpoint of this run")
     report = commands.add_parser("report", help="all cases with all schemes, every claim decided")
     report.add_argument("--cases", type=_names, metavar="A,B", help="default: all")
-    choice = "names leave out the others of the catalogue, classes of your own come beside them"
+    choice = (
+        "names leave out the others of the catalogue, classes of your own come beside them; these alone come "
+        "beside one scheme, on three cases, or with all,module:Class beside all"
+    )
     report.add_argument("--schemes", type=_names, metavar="C,module:Class", help=choice)
     report.add_argument("--out", type=Path, metavar="DIR", help="default: results/report")
     processes = "processes, at most four a core; default: usable cores"
+    anew = "make runs anew that earlier reports on schemes of your own have kept"
+    report.add_argument("--again", action="store_true", help=anew)
     report.add_argument("--jobs", type=int, metavar="N", help=processes)
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
     speed.add_argument("--case", help="default: all that are measured")
@@ -97,7 +102,7 @@ def _carry_out(given: argparse.Namespace) -> None:
     elif given.command == "report":
         from .report import build as report
 
-        report.write(given.cases, given.schemes, given.out, jobs=given.jobs)
+        report.write(given.cases, given.schemes, given.out, jobs=given.jobs, again=given.again)
     else:
         from .speed import main as speed
 

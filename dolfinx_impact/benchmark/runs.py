@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..output.atomic_file import whole_file
 from ..output.result import Result
 from . import runner
 from .cases import CASES
@@ -45,17 +46,29 @@ class NotChosen(LookupError):
 class Runs:
     """Makes runs of the benchmark when they are asked for, and keeps them in a folder, perhaps a shared one.
 
-    ``only`` are the schemes of the catalogue that may run; ``replaced`` as in :meth:`instead`.
+    ``only`` are the schemes of the catalogue that may run; ``replaced`` as in :meth:`instead`. Runs of
+    schemes in ``code`` are kept by that, too. In a folder that outlives a report, runs that failed before it
+    had ``begun`` and all that was made before ``since`` are made again (as ``time.time`` [s]), and so is what
+    cannot be read.
     """
 
     def __init__(
-        self, folder: str | Path, replaced: Mapping[str, str] = {}, only: Collection[str] | None = None
+        self,
+        folder: str | Path,
+        replaced: Mapping[str, str] = {},
+        only: Collection[str] | None = None,
+        *,
+        code: Mapping[str, str] = {},
+        begun: float = 0.0,
+        since: float = 0.0,
     ) -> None:
         self.folder, self._instead, self._only = Path(folder), dict(replaced), only
+        self._code, self._begun, self._since = dict(code), begun, since
 
     def instead(self, schemes: Mapping[str, str]) -> Runs:
         """The same, with schemes replaced by others, by name (``module:Class`` for a class)."""
-        return type(self)(self.folder, {**self._instead, **schemes}, self._only)
+        how: Any = {"code": self._code, "begun": self._begun, "since": self._since}
+        return type(self)(self.folder, {**self._instead, **schemes}, self._only, **how)
 
     def scheme(self, name: str) -> str:
         """The scheme that stands for ``name``."""
@@ -70,11 +83,13 @@ class Runs:
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """The value of ``make``, which JSON can hold: made by the first who asks for ``name``, and kept."""
-        place = self._place([name, self._instead, None if self._only is None else sorted(self._only)])
+        only = None if self._only is None else sorted(self._only)
+        place = self._place([name, self._instead, only], *(only or ()))
         with self._locked(place):
-            if not (place / "kept.json").exists():
-                (place / "kept.json").write_text(json.dumps(make()))
-        return json.loads((place / "kept.json").read_text())
+            if (kept := self._kept(place / "kept.json")) is None:
+                kept = [json.loads(json.dumps(make()))]
+                _replace(place / "kept.json", json.dumps(kept))
+        return kept[0]
 
     def __call__(self, case: str, scheme: str, **settings: Any) -> Run:
         """The run of a case with a scheme and these parameters, the others at their defaults.
@@ -96,18 +111,45 @@ class Runs:
             known = runner.options_of(chosen, name)
             settings = {key: value for key, value in settings.items() if key in known}
         values = runner.parse(chosen, name, [f"{key}={value}" for key, value in settings.items()])
-        place = self._place([case, name, values])
+        place = self._place([case, name, values], name)
         with self._locked(place):
-            if not (place / "summary.json").exists():
+            found = self._found(place)
+            if found is None:
                 _make(case, name, values, place)
-        summary = json.loads((place / "summary.json").read_text())
-        if "failed" in summary:
-            raise FailedRun(summary["failed"])
-        return Run(Result.load(place / "history.npz"), summary)
+                found = self._found(place)
+        if isinstance(found, Run):
+            return found
+        raise FailedRun(found or "its files cannot be read")
 
-    def _place(self, about: Any) -> Path:
-        """The folder, by its content, of what is made once."""
-        text = json.dumps(about, sort_keys=True)
+    def _found(self, place: Path) -> Run | str | None:
+        """The run, or why it failed; None where it must be made."""
+        summary = self._kept(place / "summary.json")
+        if summary is None:
+            return None
+        if "failed" in summary:
+            made = (place / "summary.json").stat().st_mtime
+            return str(summary["failed"]) if made >= self._begun else None
+        try:
+            return Run(Result.load(place / "history.npz"), summary)
+        except Exception:  # whatever a damaged file does
+            return None
+
+    def _kept(self, file: Path) -> Any:
+        """The content of a file that is there, whole, and not too old; else None. It counts as used."""
+        try:
+            if file.stat().st_mtime < self._since:
+                return None
+            found = json.loads(file.read_text())
+            (file.parent / "lock").touch()
+        except (OSError, ValueError):
+            return None
+        return found or None
+
+    def _place(self, about: Any, *schemes: str) -> Path:
+        """The folder, by its content and the code of the schemes, of what is made once."""
+        text = json.dumps(
+            [about, *(self._code[name] for name in schemes if name in self._code)], sort_keys=True
+        )
         place = self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
         place.mkdir(parents=True, exist_ok=True)
         return place
@@ -132,4 +174,10 @@ def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
             (place / name).write_bytes(content())
     except (Exception, SystemExit) as error:
         text = json.dumps({"failed": describe(error)})
-    (place / "summary.json").write_text(text)
+    _replace(place / "summary.json", text)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file whole: a process that is killed leaves none, or the one before."""
+    with whole_file(file) as stream:
+        stream.write(text.encode())

@@ -481,7 +481,10 @@ def test_schemes_that_run_none_of_the_cases_are_not_asked_for_properties():
 
 def test_own_classes_stand_beside_the_built_in_ones():
     own = f"{__name__}:Known"
-    assert report.choose(None, [own]).schemes == tuple(SCHEMES)
+    alone = report.choose(None, [own])
+    assert alone.schemes == ("cd-lagrange",) and not alone.papers and alone.about(CLAIMS) == []
+    everything = report.choose(None, ["all", own])
+    assert everything.schemes == tuple(SCHEMES) and everything.papers and everything.own == (own,)
     both = report.choose(["bouncing-ball"], [own, "carpenter", own])
     assert both.schemes == ("carpenter",) and both.own == (own,)
     assert both.runs() == [("bouncing-ball", "carpenter"), ("bouncing-ball", own)]
@@ -617,17 +620,21 @@ def left(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_signal_ends_all_and_leaves_the_earlier_report(spawn, tmp_path, monkeypatch):
+def test_a_signal_ends_all_and_leaves_what_was_finished(spawn, tmp_path, monkeypatch):
     process, workers = start_slow(spawn, tmp_path, monkeypatch)
     assert all(map(alive, workers)) and left(tmp_path)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=SOON)
     assert process.returncode == 130
-    assert err.splitlines()[-1] == "error: interrupted by SIGINT: nothing was written"
+    made = json.loads((tmp_path / "out" / "report.json").read_text())
+    done, tasks = made["interrupted"].values()
+    words = f"out/report.html has the {done} of {tasks} tasks that were finished"
+    assert err.splitlines()[-1] == f"error: interrupted by SIGINT: {words}" and 0 < done < tasks
     assert "Traceback" not in err and not any(map(alive, workers))
     assert left(tmp_path) == []
-    (kept,) = (tmp_path / "out").iterdir()
-    assert kept.name == "report.json" and kept.read_text() == "an earlier one"
+    assert f"<b>Interrupted: {done} of {tasks}" in (tmp_path / "out" / "report.html").read_text()
+    whys = {claim["why"] for claim in made["claims"] if claim["reproduced"] is None}
+    assert "the report was interrupted before" in whys
 
 
 @pytest.mark.slow
@@ -654,7 +661,7 @@ def test_a_signal_to_the_idle_rank_ends_all(spawn, tmp_path, monkeypatch):
     os.kill(idle, signal.SIGTERM)
     _, err = process.communicate(timeout=SOON)
     assert process.returncode == 143
-    assert err.count("error: interrupted by SIGTERM: nothing was written") == 1
+    assert err.count("error: interrupted by SIGTERM: out/report.html has the ") == 1
     assert wait_for(lambda: not any(map(alive, [*workers, *ranks]))) and left(tmp_path) == []
 
 

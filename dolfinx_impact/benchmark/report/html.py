@@ -63,10 +63,13 @@ def _head(report: _Row, claims: Mapping[str, Sequence[_Row]]) -> str:
     every = [claim for found in claims.values() for claim in found]
     schemes = {name for runs in report["cases"].values() for name, run in runs.items() if "failed" not in run}
     papers = len({claim["paper"] for claim in every})
-    return (
-        f"<header><h1>Impact benchmark</h1><p>{len(every)} claims from {papers} sources on {len(claims)} "
-        f"cases, decided by runs with {len(schemes)} schemes.</p><p>{_tally(every)}</p></header>"
-    )
+    words = f"{len(claims)} cases, run with {len(schemes)} schemes.</p>"
+    if every:
+        words = f"{len(every)} claims from {papers} sources on {len(claims)} cases, decided by runs with "
+        words += f"{len(schemes)} schemes.</p><p>{_tally(every)}</p>"
+    if part := report.get("interrupted"):
+        words += f"<p><b>Interrupted: {part['done']} of {part['of']} tasks were finished.</b></p>"
+    return f"<header><h1>Impact benchmark</h1><p>{words}</header>"
 
 
 def _contents(claims: Mapping[str, Sequence[_Row]], below: Mapping[str, str]) -> str:

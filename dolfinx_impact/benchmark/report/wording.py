@@ -53,6 +53,12 @@ def faster(ratio: float) -> str:
     return f"{times:{'.3g' if times < 1000 else '.0f'}} times {'faster' if ratio > 1 else 'slower'}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence: ``a, b and c``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
     """How many are reproduced, not reproduced, undecided."""
     counts = Counter(claim["reproduced"] for claim in claims)

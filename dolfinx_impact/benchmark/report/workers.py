@@ -58,6 +58,8 @@ class Workers(AbstractContextManager["Workers"]):
         """
         schedule = Schedule(lanes)
         with selectors.DefaultSelector() as selector:
+            for place, process in self._running.items():  # from an earlier call
+                selector.register(process.stdout, selectors.EVENT_READ, place)  # type: ignore[arg-type]
             for place in range(min(self._count, schedule.left)):
                 self._hand_out(place, schedule, selector)
             while self._doing:
@@ -158,8 +160,11 @@ _DONE = 1 << 16  #: Larger than the number of any signal.
 
 
 def on_first_rank(work: Callable[[Callable[[], None]], T]) -> T:
-    """``work(poll)`` on rank 0, its result or its exception on all ranks; a signal to any stops it."""
-    comm, result, error = MPI.COMM_WORLD, None, None
+    """``work(poll)`` on rank 0, its result or its exception on all ranks; a signal to any stops it.
+
+    ``poll`` raises Interrupted then; what ``work`` raises instead, with what it has written, is raised.
+    """
+    comm, result, error, left = MPI.COMM_WORLD, None, None, ""
     with stop_signals() as caught:
         heard = 0
 
@@ -179,8 +184,9 @@ def on_first_rank(work: Callable[[Callable[[], None]], T]) -> T:
 
         if comm.rank == 0:
             try:
-                with suppress(Interrupted):
-                    result = work(poll)
+                result = work(poll)
+            except Interrupted as stop:
+                left = stop.left
             except Exception as stopped:
                 error = stopped
             if not heard:
@@ -189,7 +195,7 @@ def on_first_rank(work: Callable[[Callable[[], None]], T]) -> T:
             while not heard:
                 listen()
     if heard != _DONE:
-        raise Interrupted(heard)
+        raise Interrupted(heard, comm.bcast(left, root=0))
     result, error = comm.bcast((result, error), root=0)
     if error is not None:
         raise error
