@@ -13,6 +13,8 @@ from .drawing import pyplot, unit
 LEVELS = 64
 #: End of the colour map of unsigned fields, light enough for visible edges.
 _DARKEST = 0.78
+#: Width of a part of the colour bar, whose name stands upright below it [inch].
+_NAME = 0.17
 #: Colours of the parts from zero to the largest value: equally light, and different from the force arrows.
 RAMPS = (
     ("#9ccbea", "#3f8fc9", "#17539c", "#0b1f56"),
@@ -67,6 +69,9 @@ class Colors(NamedTuple):
         factor, name = unit(max(-self.low, self.top), self.unit) if self.unit else (1.0, "-")
         low, top = factor * self.low, factor * self.top
         shades = plt.cm.ScalarMappable(plt.Normalize(low, top), self.map(levels))
+        if self.parts and "ax" in options:  # wide enough for the names below
+            height = options.get("shrink", 1.0) * figure.get_size_inches()[1]
+            options["aspect"] = min(20.0, height / (_NAME * len(self.parts)))
         bar = figure.colorbar(shades, label=f"{self.name} [{name}]", **options)
         if not self.parts:
             return

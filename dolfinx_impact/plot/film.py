@@ -12,19 +12,23 @@ from numpy.typing import ArrayLike
 from .. import parallel
 from .._types import AnyArray, FloatArray
 from ..contact.contact_set import Contacts, as_contact
-from ..contact.obstacles import Obstacle
+from ..contact.obstacles import Box, Obstacle
 from ..systems.continuum import Continuum
 from .colors import LEVELS, Colors
 from .drawing import check_path, pyplot, save, unit
 from .movie import check_film, write_film
 from .section import CutBody, CutPlane, Parts
 from .shots import SHADES, Clip, Moments, Wanted, check, gather, moments_of
+from .snapshots import Moment
 from .solids import Look, Shot, SolidScene, view_from
 from .surfaces import corners_of_box
 
-#: Default margin of the box in which an unbounded obstacle is drawn, flat and other ones, over the largest
-#: side of the region that the body passes.
-_FLAT, _ROUND = 0.15, 0.6
+#: Default margin of the box in which an obstacle is cut, flat and other ones, over the size of the body; at
+#: least so much of each side of the region that the body passes.
+_FLAT, _ROUND, _PASSED = 0.3, 0.6, 0.15
+_WHOLE = 1.2  #: Sizes of the body that an obstacle may reach beyond the region and is shown whole.
+#: Pixels of a film beside the picture, and those of the colours of a part, whose name stands below them.
+_BESIDE, _PART = 92, 14
 
 
 def strip(
@@ -42,6 +46,7 @@ def strip(
     clip: Clip = None,
     cells: int = 100,
     columns: int | None = None,
+    pictures: int | None = None,
     title: str = "",
     parts: Sequence[str] = (),
 ) -> None:
@@ -68,13 +73,15 @@ def strip(
         magnify: Factor on the displacements, stated in the picture. An obstacle at rest is drawn farther
             away, so that the node nearest to it at rest touches it in the picture when it is in contact.
         box: Opposite corners of the box in which the obstacle is drawn, shape (gdim,) each [m]; by default
-            around the region that the body passes.
+            around the region that the body passes: what reaches farther, as a large floor, is cut.
         eye: Direction towards the eye in 3D, not parallel to z.
         clip: Plane in the undeformed body that cuts it in 3D; the part towards the eye is removed. ``"x"``,
             ``"y"`` or ``"z"`` for the plane normal to this axis through the middle of the body, or
             ``(point, normal)`` [m]. The obstacle is not cut, except by ``box``.
         cells: Cells of the sampling grid for the obstacle along the longest side of the box.
         columns: Pictures per row, up to four by default, depending on the aspect ratio.
+        pictures: Largest number of pictures; of more moments a uniform selection is drawn, the first and the
+            last among them. By default all.
         title: First line of the picture.
         parts: Names of cells that are drawn in colours of their own, two to five, such as the parts of a
             joined mesh; other cells are left out. By default all cells have the same colours.
@@ -90,9 +97,9 @@ def strip(
     """
     moments = moments_of(snapshots, solid)
     wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
-    numbers = {} if columns is None else {"columns": columns}
+    numbers = {name: n for name, n in (("columns", columns), ("pictures", pictures)) if n is not None}
     check(lambda: check_path(path, (".png", ".svg", ".pdf")), solid, moments, wanted, numbers)
-    visible, plane, shots = gather(solid, moments, wanted)
+    visible, plane, shots = gather(solid, _selected(moments, pictures), wanted)
     parallel.on_root(
         solid.comm, lambda: _draw_strip(path, _scene(visible, plane, shots, wanted), shots, columns, title)
     )
@@ -140,9 +147,7 @@ def animate(
     moments = moments_of(snapshots, solid)
     wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     check(lambda: check_film(path), solid, moments, wanted, {"frames": frames}, pause)
-    if len(moments) > frames:
-        moments = [moments[i] for i in np.rint(np.linspace(0, len(moments) - 1, int(frames))).astype(int)]
-    visible, plane, shots = gather(solid, moments, wanted)
+    visible, plane, shots = gather(solid, _selected(moments, frames), wanted)
     parallel.on_root(
         solid.comm, lambda: _draw_film(path, _scene(visible, plane, shots, wanted), shots, pause, title)
     )
@@ -167,19 +172,33 @@ def _scene(parts: Parts, plane: CutPlane | None, shots: Sequence[Shot], wanted: 
 
 
 def _box(shots: Sequence[Shot], shape: Obstacle) -> FloatArray:
-    """Box around the region that the body passes and an obstacle of similar size, shape (2, gdim) [m]."""
+    """Box around the region that the body passes and what is near of an obstacle, shape (2, gdim) [m].
+
+    A bounded obstacle that reaches not much farther is shown whole.
+    """
     low = np.min([shot.points.min(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
     high = np.max([shot.points.max(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
-    size = np.max(high - low)
-    far = size * (_FLAT if shape.flat else _ROUND)
+    body, passed = float(np.max(np.ptp(shots[0].points, axis=0))), high - low
+    flat = shape.flat or isinstance(getattr(shape, "obstacle", shape), Box)
+    far = np.maximum(_PASSED * passed, (_FLAT if flat else _ROUND) * body)
     if not hasattr(shape, "bounds"):
         return np.array([low - far, high + far])
     bounds = np.array([shape.bounds(shot.t) for shot in shots])
     first, last = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
-    near = 0.02 * size
-    below = np.where(np.isfinite(first), np.clip(low - first + near, near, size), far)
-    above = np.where(np.isfinite(last), np.clip(last - high + near, near, size), far)
-    return np.array([low - below, high + above])
+    near, most = 0.02 * np.max(passed), np.maximum(_WHOLE * body, _ROUND * passed)
+
+    def reach(beyond: FloatArray) -> FloatArray:
+        margin: FloatArray = np.where(beyond <= most, np.maximum(beyond, near), far)
+        return margin
+
+    return np.array([low - reach(low - first + near), high + reach(last - high + near)])
+
+
+def _selected(moments: list[Moment], most: int | None) -> list[Moment]:
+    """A uniform selection of at most so many moments, the first and the last among them."""
+    if most is None or len(moments) <= most:
+        return moments
+    return [moments[i] for i in np.rint(np.linspace(0, len(moments) - 1, int(most))).astype(int)]
 
 
 def _columns(count: int, ratio: float) -> int:
@@ -231,11 +250,12 @@ def _draw_strip(
 
 def _draw_film(path: str | Path, scene: SolidScene, shots: Sequence[Shot], pause: float, title: str) -> None:
     plt, (width, height) = pyplot(), scene.size
-    above, beside = 46 if title else 26, 110
+    bar_width = max(18, _PART * scene.part_count)
+    above, beside = 46 if title else 26, _BESIDE + bar_width
     size = np.array([width + beside, height + above])
     figure = plt.figure(figsize=size / 100, dpi=100)
     axes = figure.add_axes((0, 0, width / size[0], height / size[1]))
-    bar = figure.add_axes((width / size[0], 0.1, 18 / size[0], 0.75))
+    bar = figure.add_axes((width / size[0], 0.12, bar_width / size[0], 0.73))
     scene.add_colorbar(figure, levels=LEVELS, cax=bar)
     figure.text(8 / size[0], 1 - 18 / size[1], title, fontsize=11)
     clock = figure.text(8 / size[0], 1 - (above - 8) / size[1], "", fontsize=10, family="monospace")

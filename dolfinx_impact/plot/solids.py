@@ -285,6 +285,11 @@ class SolidScene:
         colors: FloatArray = np.rint(np.vstack([self._colors.palette(), walls, written]))
         return colors
 
+    @property
+    def part_count(self) -> int:
+        """Number of parts with colours of their own, 0 where all have the same."""
+        return len(self._colors.parts)
+
     def add_colorbar(self, figure: Any, levels: int = 256, **options: Any) -> None:
         """Add the colour bar, in animations with as many levels as their palette has."""
         self._colors.add_bar(figure, levels, **options)
