@@ -22,7 +22,7 @@ MAKERS = {
     "study": studies.table,
 }
 #: Functions of the argument and the way from the page to the top of the site.
-PLACED = {"film": demos.film, "gallery": demos.gallery}
+PLACED = {"figure": report.figure, "film": demos.film, "gallery": demos.gallery}
 
 
 def expand(text: str, page: Path, pictures: Path) -> str:

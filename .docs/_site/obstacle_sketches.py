@@ -22,13 +22,13 @@ def gap() -> list[Sketch]:
     n = (-0.26, 0.965)
     foot = (143, 90)
     s.arrow(foot, (foot[0] + 2, 146), "muted", both=True)
-    s.text((154, 110), "g > 0: open", "start")
+    s.text((136, 112), "open: g > 0", "end")
     s.arrow((60, 77), (60 + 44 * n[0], 77 + 44 * n[1]), "normal")
-    s.text((66, 116), "n", "start", "normal")
+    s.text((40, 116), "n", "end", "normal")
     s.arrow((240, 76), (240 - 2, 140), "force")
     s.text((246, 140), "r n,  r ≥ 0", "start", "force")
-    s.text((264, 58), "closed: g ≤ 0", "start")
-    s.text((62, 190), "free side: g > 0")
+    s.text((240, 34), "closed: g ≤ 0")
+    s.text((60, 206), "free side: g > 0")
     s.text((74, 30), "obstacle: g < 0")
     s.text((262, 182), "body")
     return [s]
@@ -70,7 +70,7 @@ def _star(x: float, y: float, r: float, out: int = 1) -> list[tuple[Point, Point
 
 def obstacles() -> list[Sketch]:
     """Every obstacle with its free side."""
-    ring = [ellipse(70, 64, 21)[(i + 12) % 48] for i in range(48)]
+    ring = [ellipse(70, 69, 32)[(i + 12) % 48] for i in range(48)]
     pipe = [ellipse(70, 69, 34)[(i + 12) % 48] for i in range(48)]
     steps = [(6, 26), (134, 26), (134, 84), (96, 84), (96, 64), (54, 64), (54, 44), (6, 44)]
     waves = [(x, 58 + 12 * math.cos((x - 6) / 10.2)) for x in range(6, 135, 4)]
@@ -101,7 +101,7 @@ def obstacles() -> list[Sketch]:
             [[(22, 48), (118, 48), (118, 82), (22, 82)]],
             [((x, 82), (0, 1)) for x in (44, 70, 96)] + [((118, 65), (1, 0))],
         ),
-        _hollow("Cylinder, inside=True", ring, _star(70, 64, 21, -1)[1:2]),
+        _hollow("Cylinder, inside=True", ring, _star(70, 69, 32, -1)[:3]),
         _tile(
             "Box",
             [[(38, 44), (102, 44), (102, 86), (38, 86)]],

@@ -69,20 +69,24 @@ def _all(claims: Iterable[_Row]) -> list[str]:
     return folded
 
 
+def figure(name: str, root: str = "") -> str:
+    """A stored figure of the report; ``root`` is the way from the page to the top of the site."""
+    (found,) = (each for each in FIGURES if each.id == name)
+    words = escape(f"{found.where}: {found.title} ({found.paper})")
+    return (
+        f'<figure class="drawn"><img alt="{escape(found.title)}" loading="lazy" '
+        f'src="{root}_static/report/{name}.svg"><figcaption>{words}</figcaption></figure>'
+    )
+
+
 def _figures() -> list[str]:
     """The figures that are stored, case by case."""
     parts, case = [], None
-    for figure in sorted(FIGURES, key=lambda figure: figure.case):
-        if not (STORED / f"{figure.id}.svg.gz").exists():
-            continue
-        if case != figure.case:
-            case = figure.case
-            parts.append(f"### {title(case)}")
-        words = escape(f"{figure.where}: {figure.title} ({figure.paper})")
-        parts.append(
-            f'<figure class="drawn"><img alt="{escape(figure.title)}" loading="lazy" '
-            f'src="_static/report/{figure.id}.svg"><figcaption>{words}</figcaption></figure>'
-        )
+    for each in sorted(FIGURES, key=lambda each: each.case):
+        if (STORED / f"{each.id}.svg.gz").exists():
+            parts += [f"### {title(each.case)}"] if case != each.case else []
+            parts.append(figure(each.id))
+            case = each.case
     return parts
 
 

@@ -126,7 +126,7 @@ def subdomains() -> list[Sketch]:
     s.text((290, 132), "I: implicit, step m h")
     s.text((22, 42), "contact", "start", "force")
     s.arrow((150, 46), (150, 62), "force")
-    s.text((150, 32), "interface: equal velocities, v_E = v_I by Λ", kind="force")
+    s.text((120, 32), "interface: equal velocities, v_E = v_I by Λ", "start", "force")
     s.text((406, 8), "linear; Newmark (1/4, 1/2)", "end", "muted")
     s.text((22, 8), "any law; CD-Lagrange", "start", "muted")
     return [s]
@@ -246,7 +246,7 @@ def delassus() -> list[Sketch]:
     several = []
     for title, sizes in (
         ("lumped mass: H diagonal", (0, 0, 1, 0, 0)),
-        ("consistent mass: H full", (-0.12, -0.3, 1, -0.3, -0.12)),
+        ("consistent mass: H full", (-0.25, -0.4, 1, -0.4, -0.25)),
     ):
         s = Sketch(f"Velocities after an impulse at one contact point; {title}", 160, 200)
         s.grid((20, 40), (180, 90), (4, 1))
@@ -254,7 +254,7 @@ def delassus() -> list[Sketch]:
             x = 20 + 40 * i
             s.point((x, 40), "dot")
             if size:
-                s.arrow((x, 94), (x, 94 + 40 * size), "normal")
+                s.arrow((x, 94), (x, 94 + 60 * size if size < 0 else 130), "normal")
         s.arrow((100, 10), (100, 36), "force")
         s.text((108, 14), "r_k", "start", "force")
         s.text((108, 128), "v_i = H_{ik} r_k", "start", "normal")

@@ -79,7 +79,7 @@ class Sketch:
         for sign, dy in (("_", 4), ("^", -5)):
             low = rf'<tspan class="small" dy="{dy}">\1</tspan><tspan dy="{-dy}">&#8203;</tspan>'
             inner = re.sub(rf"\{sign}\{{([^}}]*)\}}", low, inner)
-            inner = re.sub(rf"(?<=[\w;])\{sign}([\w+-])", low, inner)
+            inner = re.sub(rf"(?<=[\w>])\{sign}([\w+-])", low, inner)
         x, y = self._at(p).split(",")
         self.parts.append(f'<text x="{x}" y="{y}" text-anchor="{anchor}" class="{kind}">{inner}</text>')
 
