@@ -19,7 +19,7 @@ import dolfinx_impact as di
 from dolfinx_impact import exact, parallel
 from dolfinx_impact.benchmark import report
 from dolfinx_impact.benchmark.cases import bridge_crane
-from dolfinx_impact.benchmark.claims import FIGURES
+from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES
 from dolfinx_impact.benchmark.speed import solids
 
 DOCS = ROOT / ".docs"
@@ -489,10 +489,9 @@ def test_stored_files():
         wanted |= {f"{first.stem}.mp4"} if first.suffix == ".gif" else set()
         assert wanted <= {path.name for path in (demos.STORED / name).iterdir()}, name
     known = json.loads(verdicts.KNOWN.read_text())
-    ids = {claim["id"] for claim in report.stored()["claims"]}
-    assert verdicts.differences(report.stored(), {id: known[id] for id in ids}) == []
+    assert verdicts.differences(report.stored(), known) == [] and known.keys() == {c.id for c in CLAIMS}
     drawn = {path.name.partition(".")[0] for path in report.STORED.glob("*.svg.gz")}
-    assert drawn <= {figure.id for figure in FIGURES}
+    assert drawn == {figure.id for figure in FIGURES}
 
 
 @SPHINX
