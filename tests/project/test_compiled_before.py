@@ -60,6 +60,18 @@ def test_a_checkout_of_the_same_content_takes_them_with_its_own_times(checkout):
         assert len(compiled_before._compiled(code, root / path)) == 1
 
 
+def test_a_run_of_more_loops_takes_the_place_of_one_of_fewer(checkout):
+    compiled(*checkout("first", age=100))
+    compiled_before.keep()
+    _, loops, _ = checkout("second", age=100)
+    compiled_before.take()
+    (loops / "sub/loops.advance-3.2.nbc").write_bytes(b"for another kind")
+    compiled_before.keep()
+    _, loops, _ = checkout("third", age=100)
+    compiled_before.take()
+    assert len(list(loops.rglob("*.nbc"))) == 2
+
+
 def test_what_has_changed_is_compiled_anew(checkout):
     """Loops have other modules within them; bytecode is that of one file."""
     compiled(*checkout("first", age=100))

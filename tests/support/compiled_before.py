@@ -7,6 +7,7 @@ of the package for loops, since one has others within it, and of each file for b
 Only where ``docker/run`` keeps the caches of a checkout apart; nothing is done elsewhere.
 """
 
+import contextlib
 import hashlib
 import os
 import pickle
@@ -25,7 +26,8 @@ def take():
     """Fill the caches of a checkout that has no loops yet."""
     if (places := _places()) and not next(places[0].rglob("*.nbi"), None):
         loops, bytecode, store = places
-        _take_loops(store / f"loops-{_content(_modules())}", loops)
+        with contextlib.suppress(OSError):  # another run may just keep more
+            _take_loops(store / f"loops-{_content(_modules())}", loops)
         for source in _sources():
             _take_bytecode(store / f"code-{_content([source])}", bytecode, source)
 
@@ -35,8 +37,10 @@ def keep():
     if places := _places():
         loops, bytecode, store = places
         store.mkdir(parents=True, exist_ok=True)
-        if _compiled_after_all_changes(loops):
-            _whole(store / f"loops-{_content(_modules())}", lambda folder: _keep_loops(loops, folder))
+        kept = store / f"loops-{_content(_modules())}"
+        if _compiled_after_all_changes(loops) and _count(loops) > _count(kept):
+            shutil.rmtree(kept, ignore_errors=True)  # fewer, of a run of a part of the tests
+            _whole(kept, lambda folder: _keep_loops(loops, folder))
         for source in _sources():
             compiled = _compiled(bytecode, source)
             if compiled:
@@ -91,6 +95,10 @@ def _copy(files, folder):
 
 
 # -- loops: an index of numba begins with its version, then come the stamp of the source and the rest
+
+
+def _count(folder):
+    return sum(1 for _ in folder.rglob("*.nbc"))
 
 
 def _stamp(source):
