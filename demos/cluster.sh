@@ -26,7 +26,7 @@ for example
 Settings (environment):
   OUT         folder of the results; default results/cluster/drop or results/cluster/CASE-SCHEME
   CHECKPOINT  of a case, default OUT/checkpoint.npz, where that of a drop always is; moved to ....done when
-              the run has come to its end
+              the run has come to its end, as is the file of samples beside it, CHECKPOINT.history
   EVERY       steps between two checkpoints of a case; default 10000
   IMAGE       Apptainer or Singularity image with DOLFINx; its MPI must fit SLURM's
   MODULES     modules to load, for example "dolfinx openmpi", where there is no image
@@ -99,6 +99,7 @@ status=0
 "${launch[@]}" "${PYTHON:-python3}" "${run[@]}" || status=$?
 if [ "$status" = 0 ]; then
     if [ -e "$checkpoint" ]; then mv "$checkpoint" "$checkpoint.done"; fi
+    if [ -e "$checkpoint.history" ]; then mv "$checkpoint.history" "$checkpoint.done.history"; fi
     say "the run is at its end: $out"
 elif told_to_stop "$status" && [ "$checkpoint" -nt "$stamp" ]; then
     say "stopped; the same command goes on from $checkpoint"

@@ -31,7 +31,9 @@ EXPLICIT = SCHEMES["cd-lagrange"]
 COMMON = {
     "h": Option(None, "s", "time step; the other way to give it is courant"),
     "t_end": Option(None, "s", "end time"),
-    "every": Option(1, "-", "steps between samples of the history"),
+    "every": Option(
+        1, "-", "steps between samples of the history; more by default where it takes above 1 GB"
+    ),
     "gap_tolerance": Option(1e-12, "m", "a gap up to this counts as closed"),
 }
 #: Intervals of these parameters in every case that declares none of its own.

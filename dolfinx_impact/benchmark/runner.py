@@ -186,7 +186,10 @@ def run(
     except OSError as error:
         raise ValueError(f"--checkpoint: {error}") from None
     prepare_folder(folder)
-    summary, result = perform(case, scheme, values, problem, checkpoint=checkpoint, restart=keep.restart)
+    how: dict[str, Any] = {"checkpoint": checkpoint, "restart": keep.restart}
+    if values["every"] == 1 and not any(each.startswith("every=") for each in settings):
+        how["every"] = None  # nobody asked for every step: a history that is too large has fewer samples
+    summary, result = perform(case, scheme, values, problem, **how)
     _write(folder, summary, result, problem)
     # The run is kept whatever becomes of the study.
     try:

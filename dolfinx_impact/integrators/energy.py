@@ -39,15 +39,11 @@ def residual(energies: dict[str, AnyArray]) -> FloatArray:
     """
     e = energies
     total = e["kinetic"] + e["complementary"]
-    residual: FloatArray = (
-        total
-        - total[0]
-        + e["internal_work"]
-        + e["dissipated"]
-        - e["external"]
-        - e["contact"]
-        - e["interface"]
+    # Works at the first sample are zero, but in a history whose begin was not stored.
+    internal_work, dissipated, external, contact, interface = (
+        e[name] - e[name][:1] for name in ("internal_work", "dissipated", "external", "contact", "interface")
     )
+    residual: FloatArray = total - total[:1] + internal_work + dissipated - external - contact - interface
     return residual
 
 

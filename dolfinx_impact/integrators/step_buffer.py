@@ -40,7 +40,7 @@ class Steps:
         further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
         covered: :meth:`.ContactNodes.covered` where it changes, shape (capacity, p), else (capacity, 0).
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
-        first: Number of the first column of each array.
+        widths, first: Number of columns of each array, and of its first one.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Steps:
         k, p, contact = rows.count, integrator.r.size, integrator.contact
         #: Whether parts of the points' areas have nothing opposite.
         self.partly = contact is not None and contact.nodes.partly
-        widths = {
+        self.widths = widths = {
             "t": 1,
             "t_v": 1,
             "u": k,

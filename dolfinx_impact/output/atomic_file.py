@@ -46,13 +46,13 @@ def whole_file(path: Path) -> Iterator[Any]:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush the renamed entry of the folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

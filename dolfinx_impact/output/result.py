@@ -332,7 +332,8 @@ def internal_difference(result: Mapping[str, AnyArray]) -> float:
     stored = result["internal"] - result["internal"][0]
     if PLASTIC in result:
         stored = stored + result[PLASTIC] - result[PLASTIC][0]
-    difference = float(np.max(np.abs(result["internal_work"] - stored)))
+    work = result["internal_work"] - result["internal_work"][0]
+    difference = float(np.max(np.abs(work - stored)))
     return difference / largest if largest > 0 else 0.0
 
 

@@ -1,14 +1,15 @@
 """Checkpoints: atomically written files from which a run resumes, on any number of ranks.
 
 The file is a NumPy archive (``np.load`` reads it). ``about`` is a JSON text: format, scheme, size of the
-model. Arrays over dofs are in the order of ``nodes``, those over contact points in the order of the columns
-of a history.
+model, names of the arrays. Arrays over dofs are in the order of ``nodes``, those over contact points in the
+order of the columns of a history. The history of a run is in a file beside it, see
+:mod:`~dolfinx_impact.simulation.history_file`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,36 @@ from .._version import __version__
 from ..integrators.base import Integrator
 from ..integrators.user_schemes import as_integrator
 from ..output.atomic_file import refuse_unwritable
+from . import history_file
 from .checkpoint_writer import FORMAT, VERSION, Writer, keys_of
-from .parallel_layout import KeyedLayout, Layout, places_of
+from .history_file import Stamp
+from .parallel_layout import KeyedLayout, places_of
 from .run_fingerprint import differences, fingerprint, tolerance
-from .run_history import RunHistory
-from .stored_arrays import StoredArrays
+from .run_history import SAMPLES, RunHistory, StoredArrays
 
 
 class Checkpoint:
     """Where and how often :func:`.simulate` stores the run; the file is replaced atomically.
 
+    Its size does not grow with the run: each checkpoint appends the samples since the last to a file beside
+    it, of ``run.npz`` to ``run.npz.history``. Copy or move both together.
+
     Args:
         path: The file, in an existing folder.
         every: Steps between two checkpoints; coarse steps with HATI.
         about: Further entries of the description in the file, serialisable in JSON.
+        history: Whether to store the samples. Without them the result of a resumed run begins at the
+            checkpoint, with ``r = 0`` there: its samples are those of the whole run from there on. Steps,
+            seconds, penetration, energies and states of observers are those of the whole run all the same;
+            the ``residual`` is that since its first sample.
 
     Raises:
         ValueError: ``every`` below 1.
     """
 
-    def __init__(self, path: str | Path, *, every: int, about: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, path: str | Path, *, every: int, about: Mapping[str, Any] | None = None, history: bool = True
+    ) -> None:
         try:
             self.every = arguments.whole("every", every)
         except ValueError:
@@ -48,11 +59,21 @@ class Checkpoint:
             raise ValueError(f"a checkpoint is written every so many steps, from 1 on, not {shown}") from None
         if not isinstance(path, (str, Path)):
             raise ValueError(f"a checkpoint needs the path of its file, not {arguments.shown(path)}")
-        self.path, self.about = Path(path), dict(about or {})
+        if not isinstance(history, bool):
+            raise ValueError(
+                f"history says whether samples are stored, True or False, but is {arguments.shown(history)}: "
+                "a run is continued by simulate(..., history=...)"
+            )
+        self.path, self.about, self.history = Path(path), dict(about or {}), history
 
     def way_on(self) -> str:
         """Hint how to resume an interrupted run."""
         return f"go on from {str(self.path)!r}"
+
+    def writer(self, integrator: Integrator, history: RunHistory | None = None) -> Writer:
+        """What writes the checkpoints of a run, which continues a history or none. Collective."""
+        stamp = None if history is None else history.stamp
+        return Writer(self.path, integrator, self.about, history=self.history, stamp=stamp)
 
     def check(self, integrator: Integrator) -> None:
         """Raise if a run cannot be stored, before its start. Collective.
@@ -64,20 +85,8 @@ class Checkpoint:
         integrator.state_places()
         integrator.parameters()
         refuse_unwritable(self.path)
-
-    def write(self, integrator: Integrator, run: Iterable[tuple[str, str | Layout, Any]]) -> None:
-        """Store a run between two steps. Rank 0 writes; collective.
-
-        Args:
-            integrator: The scheme.
-            run: History and further state of the run: names, layouts and rank-local parts of its arrays.
-
-        Raises:
-            OSError: On every rank, if the file cannot be written; an earlier one is intact.
-        """
-        with Writer(self.path, integrator, self.about) as file:
-            for name, place, local in run:
-                file.add(name, place, local)
+        if self.history:
+            refuse_unwritable(history_file.beside(self.path))
 
 
 def save(path: str | Path, integrator: Integrator, *, about: Mapping[str, Any] | None = None) -> None:
@@ -92,8 +101,9 @@ def save(path: str | Path, integrator: Integrator, *, about: Mapping[str, Any] |
         ValueError: A scheme that does not declare its state.
         OSError: On every rank, if the file cannot be written; an earlier one is intact.
     """
-    with Writer(path, integrator, about or {}):
-        pass
+    with Writer(Path(path), integrator, about or {}) as writer:
+        writer.write()
+        writer.wait()
 
 
 def load(path: str | Path, integrator: Integrator) -> None:
@@ -121,8 +131,9 @@ def resume(path: str | Path, integrator: Integrator, *, new_step: bool = False) 
         The history of the run so far; None for a file of :func:`save`, which has none.
 
     Raises:
-        FileNotFoundError: The file does not exist.
-        ValueError: Not a checkpoint of this format; another scheme, mesh, material, load or contact.
+        FileNotFoundError: The file does not exist, or its history file.
+        ValueError: Not a checkpoint of this format; another scheme, mesh, material, load or contact; the
+            history file of another run, or a damaged one.
     """
     with Stored(path) as stored:
         stored.resume(integrator, new_step)
@@ -169,7 +180,7 @@ class Stored(StoredArrays):
         self.path, self.source = Path(path), repr(str(path))
         self._data: Any = None
         self.about: dict[str, Any] = parallel.on_root(MPI.COMM_WORLD, self._open)
-        super().__init__(self.source, self.about.pop("names"), lambda name: self._data[name])
+        super().__init__(self.source, self.about["members"], lambda name: self._data[name])
 
     def _open(self) -> dict[str, Any]:
         if not self.path.is_file():
@@ -186,8 +197,11 @@ class Stored(StoredArrays):
                 f"version {VERSION} alone: resume it with the one that wrote it ({about.get('package')}), or "
                 "start the run anew"
             )
+        missing = sorted(set(about.get("members", ())) - set(data.files))
+        if missing:
+            raise ValueError(f"{self.source} is damaged: it has no {', '.join(missing)}")
         self._data = data
-        return {**about, "names": list(data.files)}
+        return dict(about)
 
     def __enter__(self) -> Stored:
         return self
@@ -200,7 +214,10 @@ class Stored(StoredArrays):
         """History of the stored run, None if there is none; after :meth:`resume`."""
         if "run/counts" not in self:
             return None
-        return RunHistory(integrator, self.in_memory("run/", "history/", "balance/", "observer-"))
+        kept = self.in_memory("run/", "history/", "balance/", "observer-")
+        if self.about["history"] is not None:
+            kept.put(SAMPLES, lambda: history_file.read(self.path, Stamp(**self.about["history"])))
+        return RunHistory(integrator, kept, self.about)
 
     def resume(self, integrator: Integrator, new_step: bool = False) -> None:
         """Restore the state of a scheme.

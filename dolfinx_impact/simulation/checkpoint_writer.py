@@ -1,11 +1,11 @@
-"""Writer of checkpoints: array by array into a new file, which replaces an earlier one when it is whole."""
+"""Writer of the checkpoints of a run: gathers between two steps, writes while the run goes on."""
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,87 +13,152 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import parallel
+from .._types import AnyArray
 from .._version import __version__
 from ..integrators.base import Integrator
 from ..output.atomic_file import whole_file
+from .history_file import HistoryFile
 from .parallel_layout import KeyedLayout, Layout, places_of
+from .recorder import Recorder
 from .run_fingerprint import description, fingerprint
 
-FORMAT, VERSION = "dolfinx_impact checkpoint", 4
+FORMAT, VERSION = "dolfinx_impact checkpoint", 5
 
 
 class Writer:
-    """Writes arrays one by one into a new checkpoint, which replaces an earlier one if there is no error.
+    """Writes checkpoints, each of which replaces the one before when it is whole. All methods are collective.
 
-    Use as a context manager; all methods are collective.
+    Arrays are gathered at once. Files are written by a thread of rank 0 while the run goes on: the history
+    first, flushed to the disk, then the checkpoint. The next checkpoint waits for them.
+
+    Use as a context manager; at its end the thread has ended, but after an error it is not said whether the
+    last checkpoint was written.
 
     Args:
         path: The file.
-        integrator: The scheme, whose state is written first.
-        about: See :func:`save`.
+        integrator: The scheme.
+        about: See :func:`.checkpoint.save`.
+        history: Whether the samples of a run are stored.
+        stamp: Stamp of the history file that the run has read, or None.
     """
 
-    def __init__(self, path: str | Path, integrator: Integrator, about: Mapping[str, Any]) -> None:
-        self._path, self._about, self._integrator = Path(path), dict(about), integrator
-        self._error: BaseException | None = None
-        self._stack = ExitStack()
-        self._archive: zipfile.ZipFile | None = None
-        self._places = places_of(integrator)
+    def __init__(
+        self,
+        path: Path,
+        integrator: Integrator,
+        about: Mapping[str, Any],
+        *,
+        history: bool = False,
+        stamp: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._path, self._integrator, self._about = path, integrator, dict(about)
+        self._history, self._stamp = history, stamp
+        # What does not change in a run is found once.
+        self._places: dict[str, Layout] | None = None
+        self._head: dict[str, Any] = {}
+        self._samples = -1  # in the history file; not known yet
+        self._file = HistoryFile(path)
+        self._pool = ThreadPoolExecutor(1) if MPI.COMM_WORLD.rank == 0 else None
+        self._writing: Future[None] | None = None
 
     def __enter__(self) -> Writer:
-        s = self._integrator
-        header = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
-        if MPI.COMM_WORLD.rank == 0:
-            try:
-                file = self._stack.enter_context(whole_file(self._path))
-                self._archive = self._stack.enter_context(zipfile.ZipFile(file, "w", allowZip64=True))
-            except OSError as error:
-                self._error = error
-        self.add("about", "number", np.array(json.dumps({**header, "about": self._about})))
-        for name, place in self._places.items():
-            if isinstance(place, KeyedLayout):
-                self.add(keys_of(name), "number", place.keys())
-        state = s.state()
-        for name, where in s.state_places().items():
-            self.add(f"scheme/{name}", where, state[name])
-        for name, (where, values) in fingerprint(s).items():
-            self.add(f"model/{name}", where, values)
         return self
 
-    def add(self, name: str, place: str | Layout, local: Any) -> None:
-        """Write an array.
+    def __exit__(self, *stop: Any) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def write(
+        self, run: Iterable[tuple[str, str | Layout, Any]] = (), recorder: Recorder | None = None
+    ) -> None:
+        """Store the scheme between two steps, and what belongs to its run.
 
         Args:
-            name: Path of the array in the archive.
-            place: Layout of its first axis, or its name in :func:`.places_of`.
-            local: Rank-local part.
-        """
-        layout = self._places[place] if isinstance(place, str) else place
-        values = layout.gather(local)
-        if self._archive is None or self._error is not None:
-            return
-        try:
-            with self._archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                write: Any = np.lib.format.write_array
-                write(entry, np.asarray(values), allow_pickle=False)
-        except OSError as error:
-            self._error = error
+            run: State of the run: names, layouts and rank-local parts of its arrays.
+            recorder: The recorder of the run.
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        failed = self._error or error
+        Raises:
+            OSError: On every rank, if the checkpoint before could not be written; an earlier one is intact.
+        """
+        self.wait()
+        head, arrays = self._gathered(run)
+        anew, rows = False, None
+        if recorder is not None:
+            head["columns"] = recorder.layout.columns
+        if recorder is not None and self._history:
+            first = self._first(recorder)
+            anew, rows = first == 0, recorder.layout.collect(recorder.samples(first))
+            self._samples = recorder.count
+
+        def work() -> None:
+            with self._file.appended(rows, anew) as stamp:
+                about = {**head, "history": None if stamp is None else stamp._asdict()}
+                _archive(self._path, {"about": np.array(json.dumps(about)), **arrays})
+
+        if self._pool is not None:
+            self._writing = self._pool.submit(work)
+
+    def wait(self) -> None:
+        """Wait until the last checkpoint is on the disk.
+
+        Raises:
+            OSError: On every rank, if it could not be written; an earlier one is intact.
+        """
+        failed: Exception | None = None
+        writing, self._writing = self._writing, None
         try:
-            self._stack.__exit__(type(failed) if failed else None, failed, None)
-        except OSError as caught:
-            failed = failed or caught
-        if error is None:
-            raised = None
-            if failed is not None:
-                reason = getattr(failed, "strerror", None) or failed
-                name = repr(str(self._path))
-                raised = OSError(
-                    f"the checkpoint {name} was not written ({reason}); an earlier one is intact"
-                )
-            parallel.agree(MPI.COMM_WORLD, raised)
+            if writing is not None:
+                writing.result()
+        except OSError as error:
+            reason, name = error.strerror or error, repr(str(self._path))
+            failed = OSError(f"the checkpoint {name} was not written ({reason}); an earlier one is intact")
+        except Exception as error:
+            failed = error
+        parallel.agree(MPI.COMM_WORLD, failed)
+
+    def _first(self, recorder: Recorder) -> int:
+        """Number of the first sample that is not in the history file yet; 0 begins a new one."""
+        if self._samples < 0:
+            self._samples = parallel.on_root(MPI.COMM_WORLD, lambda: self._file.take_over(self._stamp))
+        first = 0 if recorder.thinned else self._samples
+        recorder.thinned = False
+        return first
+
+    def _gathered(
+        self, run: Iterable[tuple[str, str | Layout, Any]]
+    ) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The description, and on rank 0 the arrays."""
+        s, arrays = self._integrator, {}
+        if self._places is None:
+            self._places, self._head = places_of(s), description(s)
+        places = self._places
+
+        def add(name: str, place: str | Layout, local: Any) -> None:
+            values = (places[place] if isinstance(place, str) else place).gather(local)
+            if MPI.COMM_WORLD.rank == 0:
+                arrays[name] = np.array(values)  # the run goes on
+
+        for name, layout in places.items():
+            if isinstance(layout, KeyedLayout):
+                add(keys_of(name), "number", layout.keys())
+        state = s.state()
+        for name, where in s.state_places().items():
+            add(f"scheme/{name}", where, state[name])
+        for name, (where, values) in fingerprint(s).items():
+            add(f"model/{name}", where, values)
+        for name, place, local in run:
+            add(name, place, local)
+        head = {"format": FORMAT, "version": VERSION, "package": __version__, **self._head}
+        return {**head, "about": self._about, "members": list(arrays)}, arrays
+
+
+def _archive(path: Path, arrays: Mapping[str, AnyArray]) -> None:
+    """Write arrays as NumPy's archive, which replaces an earlier one when it is whole."""
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+        for name, values in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                write: Any = np.lib.format.write_array
+                write(entry, values, allow_pickle=False)
 
 
 def keys_of(layout: str) -> str:

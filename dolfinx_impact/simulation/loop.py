@@ -45,7 +45,7 @@ def simulate(
     record: SparseRows | None = None,
     observers: Sequence[ObserverLike] = (),
     energies: bool = True,
-    every: int = 1,
+    every: int | None = None,
     progress: bool | Literal["bar"] | None = None,
     compiled: bool | None = None,
     adapt: StepControl | None = None,
@@ -66,7 +66,9 @@ def simulate(
             the scheme.
         energies: Whether to compute the energy balance. Without it the energy is looked at every 60 to 100
             steps, in a compiled loop every 64 to 1000.
-        every: Steps between two samples; the last step is always a sample.
+        every: Steps between two samples; the last step is always a sample. By default 1, or as that of the
+            history that is continued; more where the history, which is kept in memory, would take more than
+            1 GB, and samples are merged if an adapted step leads to more of them. The log tells then.
         progress: Whether to show a progress bar and a summary at the end; by default if the error stream is a
             terminal. ``"bar"`` there shows the bar only.
         compiled: Whether blocks of steps run in a compiled loop, with the same results; by default for long
@@ -87,7 +89,8 @@ def simulate(
 
     Raises:
         ValueError: ``t_end`` before the start, too many steps away, or less than 1.5 steps after it (except
-            for exactly one step); ``every`` below 1; a history above 1 GB; ``compiled=True`` without a
+            for exactly one step); ``every`` below 1; a history above 1 GB with the given ``every``, or
+            another ``every`` than that of the history that is continued; ``compiled=True`` without a
             compiled loop (the message has the reason); a checkpoint of another run, or a scheme without
             checkpoints.
         UnstableTimeStep: A value is not finite; an element is inverted; or kinetic and internal energy exceed
@@ -100,7 +103,8 @@ def simulate(
     """
     integrator = as_integrator(integrator)
     t_end = arguments.number("t_end", t_end, "be a finite time [s]")
-    every = arguments.whole("every", every, "be a whole number of steps from 1 on")
+    if every is not None:
+        every = arguments.whole("every", every, "be a whole number of steps from 1 on")
     observers = _checked_observers(observers)
     if record is not None and not isinstance(record, SparseRows):
         raise ValueError(
@@ -120,15 +124,20 @@ def simulate(
         integrator.renew()
     _tell_of_contacts_left_out(integrator)
     run = ChunkedRun(integrator, t_end, record, observers, energies, every, adapt, history)
-    bar = history = None  # what the run has read need not be kept
     with ExitStack() as stack:
+        writer = None
+        if checkpoint is not None:
+            writer = stack.enter_context(checkpoint.writer(integrator, history))
+        bar = history = None  # what the run has read need not be kept
         loop = _compiled_loop(run, False if adapt is not None else compiled)
         stack.enter_context(stop_signals(run.caught))
         if sys.stderr.isatty() if progress in (None, "bar") else progress:
             bar = stack.enter_context(Progress(run.made + run.left, run.made))
         with run.observed():
-            run.advance(loop, checkpoint, bar)
+            run.advance(loop, checkpoint, writer, bar)
         result = run.result()
+        if writer is not None:
+            writer.wait()
     if bar is not None and progress != "bar":
         bar.say(result.summary())
     return result

@@ -1,8 +1,9 @@
-"""Recorder of the history of a run: filled on every rank, gathered at the end."""
+"""Recorder of the history of a run: filled on every rank, gathered at the end and for checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from mpi4py import MPI
 
 from .. import parallel
 from .._types import AnyArray, FloatArray, IntArray
+from ..algebra.kernels import logger
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..integrators import energy
@@ -24,8 +26,10 @@ from ..output.result import Result
 from ..systems.body import Body
 from ..systems.system import parts, system_and_parts
 from .depth import Depth
+from .parallel_layout import Layout
+from .run_history import RunHistory
+from .sample_rows import SampleLimit, SampleRows, number_of_samples
 
-_MOST_BYTES = 1_000_000_000
 #: Change of a gap that counts as round-off, relative to the system's length.
 _ROUND_OFF = 1e-12
 
@@ -36,35 +40,72 @@ class Recorder(Observer):
     Args:
         integrator: The integrator, started.
         steps: Number of steps of the run.
-        every: Steps between samples.
+        every: Steps between samples; None for as many as the history takes to be below 1 GB.
         rows: Rows of ``u`` and ``v`` to record.
         balance: The energy balance, or None.
+        history: The run so far, of a checkpoint, or None.
+
+    Attributes:
+        every: Steps between samples.
+        thinned: Whether samples have been merged; set to False by who has written the others.
 
     Raises:
-        ValueError: A history above 1 GB. Collective.
+        ValueError: A history above 1 GB, or another ``every`` than that of the run so far. Collective.
     """
 
     def __init__(
-        self, integrator: Any, steps: int, every: int, rows: SparseRows, balance: EnergyBalance | None
+        self,
+        integrator: Any,
+        steps: int,
+        every: int | None,
+        rows: SparseRows,
+        balance: EnergyBalance | None,
+        history: RunHistory | None = None,
     ) -> None:
-        self._every, self._steps, self._seen = every, steps, 0
         self._integrator, self._balance, self._rows = integrator, balance, rows
         self._comm = integrator.system.comm
-        samples = 1 + steps // every + (steps % every != 0)
-        self._refuse_large(samples)
+        self._steps, self._seen, self._begin = steps, 0, 0
+        self._limit = SampleLimit(integrator, rows, fixed=every is not None)
+        self.every, self.thinned = every or 1, False
+        if history is not None:
+            if every not in (None, history.every):
+                raise ValueError(
+                    f"the checkpoint has a sample every {history.every} steps, this run every {every}: give "
+                    f"every={history.every}, or leave it out"
+                )
+            self.every, self._begin = history.every, history.begin
+        factor = self._limit.factor(self.every, self._begin, steps)
+        if history is None:
+            self.every *= factor
+        samples = number_of_samples(self.every * factor, self._begin, steps)
         self._depth = Depth(_facet_sizes(integrator))
         self._history = Steps(integrator, rows, balance, samples, fine=False)
-        #: Whether parts of the areas with something opposite are recorded.
-        self._partly = self._history.partly
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
+        if history is not None:
+            self._resume(history)
+        if factor > 1:
+            self._tell() if history is None else self._merge(factor)
+
+    @functools.cached_property
+    def layout(self) -> SampleRows:
+        """Layout of the samples. Collective when it is first asked for."""
+        return SampleRows(self._history)
+
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+        return self._history.count
 
     def follow(self, part: Steps) -> None:
         """Store the samples among consecutive steps; impulses between two samples are summed."""
         first, last = self._seen, self._seen + part.count
         self._depth.follow(part, first == 0)
+        numbers = self._numbers(first, last)
+        while not self._limit.takes(self.count + numbers.size, self.every):
+            self._merge(2)
+            numbers = self._numbers(first, last)
         self._seen = last
-        numbers: IntArray = np.arange(-(-first // self._every) * self._every, last, self._every)
         self._reserve(numbers.size)
         history = self._history
         samples, target = numbers - first, slice(history.count, history.count + numbers.size)
@@ -73,9 +114,13 @@ class Recorder(Observer):
             (history.r, part.r, self._impulses),
             (history.r_t, part.r_t, self._tangential),
         ):
-            _sum_between(values[: part.count], samples, self._every, rest, sums[target])
+            _sum_between(values[: part.count], samples, self.every, rest, sums[target])
         history.count += numbers.size
         self._last[:] = part.table[part.count - 1]
+
+    def _numbers(self, first: int, last: int) -> IntArray:
+        """Numbers of the steps from one to before another that are samples."""
+        return np.arange(-(-first // self.every) * self.every, last, self.every)
 
     def add_impulses(self, scheme: Any) -> None:
         """Add the impulses of a change of the time step, which the next sample then contains."""
@@ -85,17 +130,43 @@ class Recorder(Observer):
 
     def _reserve(self, samples: int) -> None:
         """Allocate space for further samples: an adapted time step may lead to more than expected."""
-        history, needed = self._history, self._history.count + samples
-        if needed > history.capacity:
-            larger = max(needed, 2 * history.capacity)
-            self._refuse_large(larger)
-            self._history = Steps(self._integrator, self._rows, self._balance, larger, fine=False)
-            self._history.table[: history.count] = history.table[: history.count]
-            self._history.count = history.count
+        needed = self.count + samples
+        if needed > self._history.capacity:
+            self._set(self._history.table[: self.count], max(needed, self._limit.cut(2 * needed)))
+
+    def _set(self, table: FloatArray, capacity: int) -> None:
+        """Make the rows of a table the samples; those before are not changed, a checkpoint may write them."""
+        self._history = Steps(self._integrator, self._rows, self._balance, capacity, fine=False)
+        self._history.table[: len(table)] = table
+        self._history.count = len(table)
+
+    def _merge(self, factor: int) -> None:
+        """Keep one of so many samples, besides the first, with the impulses of those left out before it."""
+        old, self.every, self.thinned = self._history, factor * self.every, True
+        at: IntArray = np.arange(old.count) + self._begin // (self.every // factor)
+        kept = at % factor == 0
+        kept[:1] = True
+        where = np.flatnonzero(kept)
+        capacity = max(where.size, number_of_samples(self.every, self._begin, self._steps))
+        self._set(old.table[where], capacity)
+        new = self._history
+        for sums, values, rest in ((new.r, old.r, self._impulses), (new.r_t, old.r_t, self._tangential)):
+            if where[-1] + 1 < old.count:
+                rest += values[where[-1] + 1 : old.count].sum(axis=0)
+            sums[: where.size] = np.add.reduceat(values[: where[-1] + 1], np.append(0, where[:-1] + 1))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tell of a history that has fewer samples than steps."""
+        if self._comm.rank == 0:
+            logger.warning(
+                f"the history has a sample every {self.every} steps, since more would take more than 1 GB: "
+                "record fewer dofs, or give every="
+            )
 
     def _store_last(self) -> None:
         """Store the last step unless it is a sample already."""
-        if (self._seen - 1) % self._every == 0:
+        if (self._seen - 1) % self.every == 0 or self._seen - 1 == self._begin:
             return
         self._reserve(1)
         history = self._history
@@ -103,70 +174,43 @@ class Recorder(Observer):
         history.r[history.count], history.r_t[history.count] = self._impulses, self._tangential
         history.count += 1
 
-    def arrays(self) -> dict[str, tuple[str, AnyArray]]:
-        """History so far with the last step and the impulses since the last sample, for a checkpoint.
+    def samples(self, first: int) -> FloatArray:
+        """Samples of this rank from a number on, rows of :attr:`.Steps.table`; they are not changed later."""
+        return self._history.table[first : self.count]
+
+    def rest(self) -> dict[str, tuple[str | Layout, AnyArray]]:
+        """What a checkpoint holds besides the samples: the last step and the impulses since the last sample.
 
         Collective.
 
         Returns:
-            For each name the layout of the first axis ("rows", "points", "number") and the array.
+            For each name the layout of the first axis, or its name, and the array.
         """
-        samples = Steps(self._integrator, self._rows, self._balance, self._history.count + 1, fine=False)
-        samples.table[:-1], samples.table[-1] = self._history.table[: self._history.count], self._last
-        common = {
-            "seen": ("number", np.array([self._seen, self._every])),
-            "times": ("number", np.array([samples.t, samples.t_v])),
-            "energies": ("number", self._comm.allreduce(samples.energies, op=MPI.SUM)),
+        arrays: dict[str, tuple[str | Layout, AnyArray]] = {
+            "seen": ("number", np.array([self._seen, self.every, self._begin])),
             "depth": ("number", self._depth.of_all(self._comm)),
+            "last": (self.layout, self._last[None]),
         }
-        local = {**self._by_place(samples), "impulses": ("points", self._impulses)}
-        if self._integrator.has_friction:
-            local["tangential"] = ("points", self._tangential)
-        points = self._integrator.contact is not None
-        return common | {name: each for name, each in local.items() if points or each[0] == "rows"}
-
-    def _by_place(self, steps: Steps) -> dict[str, tuple[str, AnyArray]]:
-        """Layout and transposed view of each column, with dofs or points along the first axis."""
-        columns = {name: ("rows", getattr(steps, name).T) for name in ("u", "v_t", "v")}
-        points = {"gap": steps.gap, "r": steps.r, **steps.further}
-        columns |= {name: ("points", values.T) for name, values in points.items()}
-        if self._partly:
-            columns["covered"] = ("points", steps.covered.T)
-        if self._integrator.has_friction:
-            columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
-        return columns
-
-    def restore(self, read: Callable[[str, str], AnyArray]) -> None:
-        """Restore :meth:`arrays`. Collective.
-
-        Args:
-            read: ``read(name, layout)`` returns the rank-local part of an array.
-
-        Raises:
-            ValueError: Another ``every``.
-        """
-        self._seen, every = map(int, read("seen", "number"))
-        if every != self._every:
-            raise ValueError(f"the checkpoint has a sample every {every} steps, this run every {self._every}")
-        depth = self._depth
-        depth.penetration, depth.approach, depth.at_start = map(float, read("depth", "number"))
-        times = read("times", "number")
-        samples = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
-        samples.t[:], samples.t_v[:] = times
-        energies = read("energies", "number")
-        # -0.0 + x is x, also where x is -0.0.
-        samples.energies[:] = energies if self._comm.rank == 0 else -0.0
-        for name, (place, view) in self._by_place(samples).items():
-            if place == "rows" or self._integrator.contact:
-                view[...] = read(name, place)
-        if self._integrator.contact:
-            self._impulses[:] = read("impulses", "points")
+        if self._integrator.contact is not None:
+            arrays["impulses"] = ("points", self._impulses)
             if self._integrator.has_friction:
-                self._tangential[:] = read("tangential", "points")
-        self._history.count = 0
-        self._reserve(times.shape[1] - 1)
-        self._history.count = times.shape[1] - 1
-        self._history.table[: self._history.count], self._last[:] = samples.table[:-1], samples.table[-1]
+                arrays["tangential"] = ("points", self._tangential)
+        return arrays
+
+    def _resume(self, history: RunHistory) -> None:
+        """Restore samples and :meth:`rest`. Collective."""
+        read, contact = history.arrays.read, self._integrator.contact
+        self._seen = int(read("history/seen", "number")[0])
+        depth = self._depth
+        depth.penetration, depth.approach, depth.at_start = map(float, read("history/depth", "number"))
+        table, self._last[:] = history.samples(self.layout)
+        self._set(table, max(self._history.capacity, len(table)))
+        if history.stamp is None:  # impulses up to here belong to the samples that are not stored
+            self._history.r[0], self._history.r_t[0] = 0.0, 0.0
+        elif contact is not None:
+            self._impulses[:] = read("history/impulses", "points")
+            if self._integrator.has_friction:
+                self._tangential[:] = read("history/tangential", "points")
 
     def result(self, seconds: float, warnings: Sequence[str]) -> Result:
         """The history of all ranks, columns in the order of the rows. Collective.
@@ -191,7 +235,7 @@ class Recorder(Observer):
         ties = contact.bilateral[None].astype(np.float64) if contact else np.zeros((1, 0))
         tied = parallel.gather_rows(comm, ties, axis=1)[0, points] > 0
         covered = np.ones_like(arrays["gap"])
-        if self._partly:
+        if history.partly:
             covered = parallel.gather_rows(comm, history.covered, axis=1)[:, points]
         arrays["contact_labels"] = np.array(contact.L.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
@@ -230,24 +274,12 @@ class Recorder(Observer):
         places = contact.places(np.zeros(contact.system.size))
         dt = np.diff(t, prepend=t[0])
         # The impulse of the start acts in one step.
-        dt[0] = dt[1] / min(self._every, self._seen - 1) if t.size > 1 else self._integrator.dt
+        dt[0] = dt[1] / min(self.every, self._seen - 1) if t.size > 1 else self._integrator.dt
         return ContactPoints(
             None if places is None else parallel.gather_rows(self._comm, places)[order],
             contact.nodes.facets(),
             (arrays["r"], arrays["gap"], covered, dt),
         )
-
-    def _refuse_large(self, samples: int) -> None:
-        k, p = self._rows.count, self._integrator.r.size
-        per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))
-        if samples * per_sample > _MOST_BYTES:
-            # An adapted step may lead to more steps than those that the start has told.
-            steps = max(self._steps, (samples - 1) * self._every)
-            fits = max(self._every + 1, int(np.ceil(steps / max(1.0, _MOST_BYTES / per_sample - 2))))
-            raise ValueError(
-                f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
-                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={fits} steps"
-            )
 
 
 def _facet_sizes(integrator: Any) -> FloatArray | None:

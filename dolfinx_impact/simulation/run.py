@@ -20,10 +20,11 @@ from ..integrators.step_buffer import CompiledLoop, Steps
 from ..output.observer import ObserverLike, is_called_after_steps, overrides
 from ..output.result import Result
 from .checkpoint import Checkpoint
+from .checkpoint_writer import Writer
 from .energy_guard import compiled_look
 from .motion_jumps import MotionJumps
 from .overlap import EVERY, Overlap
-from .parallel_layout import Layout, RowLayout
+from .parallel_layout import Layout
 from .progress import Progress
 from .recorder import Recorder
 from .run_history import RunHistory
@@ -46,7 +47,7 @@ class ChunkedRun:
         record: Rows of ``u`` and ``v`` to record, or None for the default.
         observers: See :func:`.simulate`.
         energies: Whether to compute the energy balance.
-        every: Steps between two samples of the history.
+        every: Steps between two samples of the history, or None, see :class:`.Recorder`.
         adapt: Control of the time step, or None.
         history: The run so far, of a checkpoint, or None.
 
@@ -70,7 +71,7 @@ class ChunkedRun:
         record: SparseRows | None,
         observers: Sequence[ObserverLike],
         energies: bool,
-        every: int,
+        every: int | None,
         adapt: StepControl | None,
         history: RunHistory | None,
     ) -> None:
@@ -86,7 +87,7 @@ class ChunkedRun:
         self.rows = _default_rows(s) if record is None else record
         refuse_short_records(s, self.left)
         self.caught: list[int] = []
-        self.recorder = Recorder(s, self.made + self.left, every, self.rows, self.balance)
+        self.recorder = Recorder(s, self.made + self.left, every, self.rows, self.balance, history)
         self._steps = Steps(s, self.rows, self.balance)
         if self.balance is not None:
             self.balance.start()
@@ -99,18 +100,23 @@ class ChunkedRun:
         for each in balances:
             each.sample_internal(True)  # an earlier run may have been stopped between two samples
         needed = [each for each in self._followers if getattr(each, "needs_energies", True)]
-        self._energies_every = 1 if needed else every
+        self._energies_every = 1 if needed else self.recorder.every
         self._in_step, self._jumps = False, MotionJumps(s)
         self._overlap = Overlap(s)
 
     def advance(
-        self, compiled: CompiledLoop | None, checkpoint: Checkpoint | None, bar: Progress | None
+        self,
+        compiled: CompiledLoop | None,
+        checkpoint: Checkpoint | None,
+        writer: Writer | None,
+        bar: Progress | None,
     ) -> None:
         """Advance to the end time in chunks, which are passed to the recorder and the observers. Collective.
 
         Args:
             compiled: Compiled loop over the steps of a chunk, or None.
             checkpoint: Where and how often to store the run, or None.
+            writer: The writer of the checkpoint, or None.
             bar: The progress bar, or None.
 
         Raises:
@@ -155,8 +161,11 @@ class ChunkedRun:
             self._publish()
             if self.made // EVERY > (self.made - steps.count) // EVERY:
                 self._overlap.look()
-            if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
-                checkpoint.write(s, self.state())
+            if checkpoint is not None and writer is not None:
+                if stop or self.made % checkpoint.every == 0:
+                    writer.write(self.state(), self.recorder)
+                if stop:
+                    writer.wait()
             if stop:
                 raise Interrupted(stop, checkpoint.way_on() if checkpoint is not None else "")
         if self.watch is not None:
@@ -187,10 +196,10 @@ class ChunkedRun:
         return self.recorder.result(self.seconds(), self._overlap.warnings())
 
     def state(self) -> Iterator[tuple[str, str | Layout, Any]]:
-        """What a checkpoint holds besides the state of the integrator. Collective.
+        """What a checkpoint holds besides the state of the integrator and the samples. Collective.
 
-        ``run/...`` has counts and states of stability monitor and step control, ``history/...`` the records,
-        ``balance/...`` the energies, ``observer-0/...``, ``observer-1/...`` what observers need.
+        ``run/...`` has counts and states of stability monitor and step control, ``history/...`` the last
+        step, ``balance/...`` the energies, ``observer-0/...``, ``observer-1/...`` what observers need.
 
         Yields:
             Path in the file, layout of the first axis or its name, rank-local part.
@@ -206,9 +215,8 @@ class ChunkedRun:
                 yield "run/marked", "dofs", watch.marked
         yield "run/seconds", "number", np.array(self.seconds())
         yield "run/internal", "shares", share
-        rows = RowLayout(s.system.comm, self.rows)
-        for name, (place, values) in self.recorder.arrays().items():
-            yield f"history/{name}", rows if place == "rows" else place, values
+        for name, (place, values) in self.recorder.rest().items():
+            yield f"history/{name}", place, values
         if self.balance is not None:
             for name, values in self.balance.state().items():
                 yield f"balance/{name}", _place(self.balance, name), values
@@ -220,7 +228,7 @@ class ChunkedRun:
         """Restore a :meth:`state`, after the start of the balance and before observers begin. Collective.
 
         Raises:
-            ValueError: Other ``every``, ``energies`` or observers than those of the stored run.
+            ValueError: Other ``energies`` or observers than those of the stored run.
         """
         arrays, watch, balance = history.arrays, self.watch, self.balance
         if self.adapt is not None:
@@ -230,10 +238,6 @@ class ChunkedRun:
             if watch.marked is not None and "run/marked" in arrays:
                 watch.mark(arrays.read("run/marked", "dofs"))
         self.monitor.resume(arrays.read("run/guard", "number"), arrays.read("run/internal", "shares"))
-        rows = RowLayout(self.integrator.system.comm, self.rows)
-        self.recorder.restore(
-            lambda name, place: arrays.read(f"history/{name}", rows if place == "rows" else place)
-        )
         names = arrays.below("balance")
         if (balance is not None) != bool(names):
             raise ValueError("with energies or without: give energies= as for the stored run")

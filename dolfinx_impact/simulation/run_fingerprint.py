@@ -90,8 +90,6 @@ def _in_words(value: Any, base: type = object, depth: int = 4) -> str:
 def differences(s: Integrator, stored: Mapping[str, Any]) -> str:
     """In words the difference of a stored :func:`description` from that of ``s``, or "". Collective."""
     for name, mine in description(s).items():
-        if name == "locking" and name not in stored:  # a file of an earlier version
-            continue
         if stored.get(name) != mine:
             return f"its {name} is {stored.get(name)}, this one's {mine}"
     return ""

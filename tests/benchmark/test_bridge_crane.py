@@ -464,5 +464,5 @@ def test_refused(capfd, given, message):
 
 
 def test_histories_that_are_too_large_are_refused(capfd):
-    message = refused(capfd, "h=2.857142857e-7", scheme="cd-lagrange")
+    message = refused(capfd, "h=2.857142857e-7", "every=1", scheme="cd-lagrange")
     assert "the history would take 1.2 GB" in message and "every=2 steps" in message

@@ -25,7 +25,7 @@ PART = "bracket.step"
 COARSE = ["--size", "6e-3", "--t-end", "6e-6"]
 #: Of the film of a short run.
 FRAMES = 2
-FILES = {"checkpoint.npz", "drop.bp", "drop.gif", "energy.png", "history.npz"}
+FILES = {"checkpoint.npz", "checkpoint.npz.history", "drop.bp", "drop.gif", "energy.png", "history.npz"}
 #: What differs between a run and the same run with a stop.
 CLOCK = "_seconds"
 

@@ -74,7 +74,7 @@ def test_a_history_too_large_says_what_fits():
     s = di.CDLagrange(di.PointMasses(np.ones(1000)), 1e-3)
     s.start(0.0, 0.0)
     with pytest.raises(ValueError, match=r"more than 1 GB: record fewer dofs, or every=3 steps$"):
-        di.simulate(s, t_end=100.0)
+        di.simulate(s, t_end=100.0, every=1)
     recorder = di.simulation.recorder.Recorder(s, 10, 2, s.system.rows(), None)
     with pytest.raises(ValueError, match=r"or every=8 steps$"):  # steps that were not foreseen
-        recorder._refuse_large(150_000)
+        recorder._limit.takes(150_000, 2)

@@ -51,9 +51,11 @@ def _signature(*arrays: Any) -> Any:
 
 @functools.cache
 def _compiled(advance: Callable[..., int], signature: Any) -> Any:
-    # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
+    # Nothing is allocated in it, and references need no counting: that would cost as much as a step. A
+    # thread that writes a checkpoint goes on meanwhile.
+    options = {"error_model": "numpy", "fastmath": False, "_nrt": False, "nogil": True}
     with _experimental():
-        return numba.njit(signature, cache=True, error_model="numpy", fastmath=False, _nrt=False)(advance)
+        return numba.njit(signature, cache=True, **options)(advance)
 
 
 @contextmanager
