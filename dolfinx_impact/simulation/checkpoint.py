@@ -3,7 +3,7 @@
 The file is a NumPy archive (``np.load`` reads it). ``about`` is a JSON text: format, scheme, size of the
 model, names of the arrays. Arrays over dofs are in the order of ``nodes``, those over contact points in the
 order of the columns of a history. The history of a run is in a file beside it, see
-:mod:`~dolfinx_impact.simulation.history_file`.
+:mod:`~dolfinx_impact.output.history_file`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .._types import AnyArray
 from .._version import __version__
 from ..integrators.base import Integrator
 from ..integrators.user_schemes import as_integrator
+from ..output import history_file
 from ..output.atomic_file import refuse_unwritable
-from . import history_file
+from ..output.history_file import Stamp
 from .checkpoint_writer import FORMAT, VERSION, Writer, keys_of
-from .history_file import Stamp
 from .parallel_layout import KeyedLayout, places_of
 from .run_fingerprint import differences, fingerprint, tolerance
 from .run_history import SAMPLES, RunHistory, StoredArrays

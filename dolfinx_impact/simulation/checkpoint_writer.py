@@ -17,7 +17,7 @@ from .._types import AnyArray
 from .._version import __version__
 from ..integrators.base import Integrator
 from ..output.atomic_file import whole_file
-from .history_file import HistoryFile
+from ..output.history_file import HistoryFile
 from .parallel_layout import KeyedLayout, Layout, places_of
 from .recorder import Recorder
 from .run_fingerprint import description, fingerprint

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import FloatArray
-from ..output.atomic_file import sync_folder
+from .atomic_file import sync_folder
 
 _SIGN = "dolfinx_impact history "
 _HEADER = len(_SIGN) + 33
