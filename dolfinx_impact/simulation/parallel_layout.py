@@ -57,6 +57,8 @@ class Shares:
 
     def gather(self, local: AnyArray) -> AnyArray | None:
         """The contributions, one per rank along the first axis."""
+        if self._comm.size == 1:
+            return np.array(local)[None]
         parts = self._comm.gather(np.array(local))
         return None if parts is None else np.array(parts)
 
