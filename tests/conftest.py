@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from mpi4py import MPI
-from support import compiled_before, stages
 from support import examples as _profile  # noqa: F401
+from support import stages
 from support.processes import run_to_its_end, started
 
 COMM = MPI.COMM_WORLD
@@ -27,8 +27,6 @@ MARKERS = {
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config):
     """The whole suite: on one rank two processes share its files, then come the stages on several ranks."""
-    if COMM.size == 1 and not hasattr(config, "workerinput"):
-        compiled_before.take()
     whole = config.args == config.getini("testpaths") or config.args == [str(config.rootpath / "tests")]
     if not whole or COMM.size > 1 or hasattr(config, "workerinput"):
         return (yield)
@@ -42,7 +40,6 @@ def pytest_cmdline_main(config):
         ended = status == pytest.ExitCode.OK or (status == 1 and not config.getvalue("maxfail"))
         if not ended or not (counts.passed or counts.failed):
             return status
-        compiled_before.keep()
         passed = stages.run_on_several_ranks(status == 0, counts, options, folder, begun)
     return status or (0 if passed else 1)
 
