@@ -1,6 +1,5 @@
 """Files of fields as their readers show them, and what they should show: sorted by places."""
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +7,7 @@ from mpi4py import MPI
 
 from dolfinx_impact import VonMises, parallel
 from dolfinx_impact.output.fields import LABELS
-from support import hdf5, vtx_reader
+from support import vtx_reader
 
 COMM = MPI.COMM_WORLD
 #: Fields that are written by default.
@@ -73,7 +72,6 @@ def _pieces(path, names):
 def _series(path, names):
     import meshio
 
-    sys.modules.setdefault("h5py", hdf5)
     t, fields = [], {name: [] for name in names}
     with meshio.xdmf.TimeSeriesReader(path) as reader:
         x, _ = reader.read_points_cells()
