@@ -280,7 +280,7 @@ def main(arguments=None):
         drop_test(read_options(arguments))
         return 0
     except di.Interrupted as stop:
-        status, message = 128 + stop.number, f"{stop}: {stop.left}"
+        status, message = 128 + stop.number, stop
     except (ValueError, FileNotFoundError, ImportError) as error:
         status, message = 2, error
     except (RuntimeError, OSError) as error:

@@ -134,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _complain(f"could not write: {error}", _FAILED)
     except Interrupted as stop:  # of a run, known to all ranks
-        return _complain(f"{stop}: {stop.left}", 128 + stop.number)
+        return _complain(str(stop), 128 + stop.number)
     except KeyboardInterrupt:  # during set-up, perhaps on this rank only
         return _end_all(_complain("interrupted: nothing was written", 128 + signal.SIGINT))
     except Exception as error:

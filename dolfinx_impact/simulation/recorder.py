@@ -175,7 +175,7 @@ class Recorder(Observer):
         history.count += 1
 
     def samples(self, first: int) -> FloatArray:
-        """Samples of this rank from a number on, rows of :attr:`.Steps.table`; they are not changed later."""
+        """Samples of this rank from a number on, rows of ``Steps.table``; they are not changed later."""
         return self._history.table[first : self.count]
 
     def rest(self) -> dict[str, tuple[str | Layout, AnyArray]]:

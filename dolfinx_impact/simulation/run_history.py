@@ -145,7 +145,7 @@ class RunHistory:
         return None
 
     def samples(self, layout: SampleRows) -> tuple[FloatArray, FloatArray]:
-        """The samples and the last step of this rank, rows of :attr:`.Steps.table`. Collective.
+        """The samples and the last step of this rank, rows of ``Steps.table``. Collective.
 
         Without stored samples the last step is the only one.
 

@@ -21,7 +21,7 @@ _LEAST = 3
 
 
 class SampleRows:
-    """Layout of rank-local samples, rows of :attr:`.Steps.table`: their columns are distributed. Collective.
+    """Layout of rank-local samples, rows of ``Steps.table``: their columns are distributed. Collective.
 
     Args:
         steps: A buffer of samples.

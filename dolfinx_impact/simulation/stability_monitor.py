@@ -38,6 +38,9 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"interrupted by {signal.Signals(number).name}")
         self.number, self.left = number, left or "nothing was written"
 
+    def __str__(self) -> str:
+        return f"{self.args[0]}: {self.left}"
+
 
 @contextmanager
 def stop_signals(caught: list[int] | None = None) -> Iterator[list[int]]:
