@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import AnyArray, FloatArray
+from .. import parallel
+from .._types import AnyArray, FloatArray, IntArray
 from ..arguments import number
+from ..contact.base import Contact
 from ..contact.node_pairs import NodePairs
 from ..contact.surfaces.surface_contact import SurfaceContact
 from ..integrators.base import Integrator
@@ -33,9 +35,10 @@ class ImpulseHistory(NamedTuple):
         """Means of the force over ``[t, t + window)``, shape (n, d) [N].
 
         They are the impulses of the steps that end in this time, divided by the window: of a constant force
-        exact for a whole number of steps, else too large by at most a step over the window. Forces of single
-        steps depend on mesh and time step; a mean over what an impact lasts at least, such as a tenth of the
-        time in which a wave crosses the body, does not.
+        exact for a whole number of steps, else too large by at most a step over the window. Windows that
+        reach past the end of the run are divided by their part within it, which is a single step at last.
+        Forces of single steps depend on mesh and time step; a mean over what an impact lasts at least, such
+        as a tenth of the time in which a wave crosses the body, does not.
 
         Args:
             window: Time [s], positive.
@@ -43,17 +46,30 @@ class ImpulseHistory(NamedTuple):
         Raises:
             ValueError: A window that is not positive.
         """
-        number("window", window, "be positive [s]", above=0.0)
+        parts = self._parts(window)
         sums = np.vstack([np.zeros(self.impulses.shape[1]), np.cumsum(self.impulses, axis=0)])
         # Of a whole number of steps the last end is outside, however it is rounded.
         last = np.searchsorted(self.t, self.t + (1.0 - 1e-9) * window)
-        forces: FloatArray = np.divide(sums[last] - sums[:-1], window)
+        forces: FloatArray = (sums[last] - sums[:-1]) / parts[:, None]
         return forces
 
     def peak_force(self, window: float) -> tuple[float, float]:
-        """Largest of :meth:`mean_forces` [N], and the time in the middle of its window [s]."""
+        """Largest of :meth:`mean_forces` [N], and the time in the middle of its window [s].
+
+        Of windows that lie within the run; of one that is longer than the run, the mean over the run.
+        """
+        parts = self._parts(window)
         size = np.linalg.norm(self.mean_forces(window), axis=1)
-        return float(size.max()), float(self.t[size.argmax()] + window / 2)
+        size[parts < (1.0 - 1e-9) * parts.max()] = 0.0
+        k = int(size.argmax())
+        return float(size[k]), float(self.t[k] + parts[k] / 2)
+
+    def _parts(self, window: float) -> FloatArray:
+        """Part of the window of each step that lies within the run, from the step's start, shape (n,) [s]."""
+        number("window", window, "be positive [s]", above=0.0)
+        left = self.t[-1:] - np.append(self.t[:1], self.t[:-1])
+        parts: FloatArray = np.where(left > 0.0, np.minimum(left, window), window)
+        return parts
 
     def phases(self, apart: float) -> FloatArray:
         """First and last times with an impulse of each phase of contact, shape (m, 2) [s].
@@ -89,7 +105,8 @@ class ContactForce(Observer):
         """Prepare, with the impulses at the start of a run that continues no other.
 
         Raises:
-            ValueError: A run without contact, or with contact between parts of one body alone; node pairs.
+            ValueError: A run without contact, or with contact between parts of one body alone; node pairs;
+                several dofs of point masses whose directions are unknown.
         """
         if integrator.contact is None:
             raise ValueError("a run without contact has no contact force: leave the observer out")
@@ -101,7 +118,7 @@ class ContactForce(Observer):
                 "leave the observer out, the impulses of the points are run['r']"
             )
         self._integrator, self._dt = integrator, integrator.dt
-        self._block = int(getattr(integrator.contact.system, "block", 1))
+        self._directions, self._block = _directions(integrator.contact)
         self._impulses = np.zeros(integrator.contact.nodes.loaded.dofs.shape)
         if self._resumed and integrator.system.comm.rank > 0:  # rank 0 has the sums
             self._rows = [each * np.append(1.0, np.zeros(self._block)) for each in self._rows]
@@ -128,8 +145,7 @@ class ContactForce(Observer):
             change: Any = integrator
             contact.nodes.add_impulses(change.impulses_of(change.r_change, change.r_t_change), impulses)
         self._dt = integrator.dt
-        directions = contact.nodes.loaded.dofs.ravel() % self._block
-        self._rows[-1][1:] += np.bincount(directions, impulses.ravel(), self._block)
+        self._rows[-1][1:] += np.bincount(self._directions, impulses.ravel(), self._block)
 
     def history(self) -> ImpulseHistory:
         """The impulses so far, of all ranks. Collective.
@@ -150,3 +166,29 @@ class ContactForce(Observer):
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a state."""
         self._rows, self._resumed = list(np.array(state["steps"])), True
+
+
+def _directions(contact: Contact) -> tuple[IntArray, int]:
+    """Direction of each dof of ``contact.nodes.loaded``, flattened, and the number of directions. Collective.
+
+    Dofs of point masses have those that the points of an obstacle give them; one dof alone needs none.
+    """
+    system, dofs = contact.system, contact.nodes.loaded.dofs
+    if hasattr(system, "block"):
+        return dofs.ravel() % system.block, int(system.block)
+    known = np.full(system.size, -1)
+    if parallel.total(system.comm, np.unique(dofs).size) == 1:
+        known[dofs] = 0
+    points = [each for each in contact.members if type(each).local_bases is not Contact.local_bases]
+    rows = [each.nodes.loaded.dofs for each in points]
+    for each in rows:
+        known[each] = np.arange(each.shape[1])
+    error = None
+    if (known[dofs] < 0).any() or any((known[each] != np.arange(each.shape[1])).any() for each in rows):
+        error = ValueError(
+            "a resultant needs the direction of each dof that the contact acts on, and one alone: give all "
+            "points of point masses to an ObstacleContact, as [[x, y], ...] with the same directions; or "
+            "leave the observer out, the impulses of the points are run['r']"
+        )
+    parallel.agree(system.comm, error)
+    return known[dofs].ravel(), max((each.shape[1] for each in rows), default=1)

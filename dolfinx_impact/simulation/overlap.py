@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 import numpy as np
+from dolfinx import la
 from mpi4py import MPI
 
 from .. import parallel
@@ -38,6 +39,7 @@ class Boundary:
     def __init__(self, body: Continuum) -> None:
         self.nodes: IntArray = np.asarray(body.boundary_nodes())
         self._containment = Containment(body)
+        self._u = la.vector(body.space.dofmap.index_map, body.block)
         sizes = body.facet_sizes(None)
         self.facet = parallel.total(body.comm, sizes.sum()) / max(1.0, parallel.total(body.comm, sizes.size))
         self.smallest = float(body.comm.allreduce(self._containment.smallest_cell(), op=MPI.MIN))
@@ -51,6 +53,9 @@ class Boundary:
 
     def foreign(self, body: Continuum, u: FloatArray) -> BoolArray:
         """Which boundary nodes of all ranks, in rank order, lie in cells without them. Collective."""
+        self._u.array[: body.owned] = u[: body.owned]
+        self._u.scatter_forward()  # cells have nodes of other ranks
+        u = self._u.array
         number = body.space.dofmap.index_map.local_to_global(self.nodes.astype(np.int32))
         at = positions(body, self.nodes, u)
         rows = parallel.gather_rows(body.comm, np.column_stack([number, at]))

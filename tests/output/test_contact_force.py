@@ -100,6 +100,30 @@ def test_the_peak_is_where_the_impulse_is():
     assert size == pytest.approx(5.0 / 0.05, rel=1e-12) and when == pytest.approx(0.725, rel=1e-12)
 
 
+@pytest.mark.parametrize("window", [0.03, 0.2, 0.205, 7.0])
+def test_windows_at_the_end_are_divided_by_what_is_in_the_run(window):
+    """A body that rests on the floor at the end: its weight, as in whole windows."""
+    t = 0.01 * np.arange(301)
+    impulses = np.full((301, 1), 0.03)
+    impulses[0] = 0.0
+    history = ImpulseHistory(t, impulses)
+    forces = history.mean_forces(window)
+    assert forces.shape == (301, 1) and forces[-1] == pytest.approx([3.0], rel=1e-9)
+    rest = forces[1:]  # the first step has no impulse
+    assert 3.0 - 1e-9 < rest.min() and rest.max() < 3.0 * (1.0 + 0.01 / window) + 1e-9
+
+
+def test_a_short_window_at_the_end_is_no_peak():
+    """3 N, and an impulse in the last step, 300 N of that alone; a window longer than the run."""
+    t, impulses = 0.01 * np.arange(301), np.full((301, 1), 0.03)
+    impulses[0], impulses[-1] = 0.0, 3.0
+    history = ImpulseHistory(t, impulses)
+    size, when = history.peak_force(0.2)
+    assert size == pytest.approx((19 * 0.03 + 3.0) / 0.2, rel=1e-9) and when == pytest.approx(2.91, rel=1e-9)
+    size, when = history.peak_force(10.0)
+    assert size == pytest.approx((299 * 0.03 + 3.0) / 3.0, rel=1e-9) and when == pytest.approx(1.5, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     "hits, apart, phases",
     [
@@ -141,6 +165,45 @@ def test_a_floor_beside_surfaces_has_its_force_alone():
     assert run["r"].sum() > 1.2 * history.impulses[:, 2].sum()  # of the surfaces too
     assert history.impulses.sum(axis=0) == pytest.approx(momentum(s) - before, abs=1e-12 * scale)
     assert len(history.phases(1e9)) == 1 and history.phases(1e9)[0, 0] > 0.0
+
+
+def resting(contacts, size):
+    """Impulses in 1 s on point masses of 1 kg under 10 N along -y, from rest."""
+    ball = di.PointMasses(np.ones(size), load=[0.0, -10.0] * (size // 2))
+    s, force = di.CDLagrange(ball, 0.01, contact=contacts(ball)), di.ContactForce()
+    s.start(0.0, 0.0)
+    di.simulate(s, t_end=1.0, observers=[force], progress=False)
+    return force.history().impulses[1:].sum(axis=0)
+
+
+SLOPE = di.Plane((0.0, 0.0), (0.6, 0.8))
+
+
+def test_point_masses_have_the_directions_of_their_obstacle():
+    """Points on a slope; a bound takes the direction of its dof."""
+    one = resting(lambda ball: di.ObstacleContact(ball, [[0, 1]], SLOPE), 2)
+    assert one == pytest.approx([4.8, 6.4], rel=1e-12)
+    two = resting(lambda ball: di.ObstacleContact(ball, [[0, 1], [2, 3]], SLOPE), 4)
+    assert two == pytest.approx([9.6, 12.8], rel=1e-12)
+    flat = di.Plane((0.0, 0.0), (0.0, 1.0))
+    beside = resting(
+        lambda ball: [di.DofBound(ball, 1, lower=-9.0), di.ObstacleContact(ball, [[0, 1]], flat)], 2
+    )
+    assert beside == pytest.approx([0.0, 10.0], abs=1e-12)
+    assert resting(lambda ball: di.DofBound(ball, 1, lower=0.0), 2) == pytest.approx([10.0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "contacts",
+    [
+        lambda ball: di.DofBound(ball, [0, 1], lower=0.0),
+        lambda ball: [di.ObstacleContact(ball, [[0, 1]], SLOPE), di.DofBound(ball, 3, lower=0.0)],
+        lambda ball: [di.ObstacleContact(ball, dofs, SLOPE) for dofs in ([[0, 1]], [[1, 2]])],
+    ],
+)
+def test_dofs_without_a_direction_are_refused(contacts):
+    with pytest.raises(ValueError, match="needs the direction of each dof .* run\\['r'\\]"):
+        resting(contacts, 4)
 
 
 def test_a_run_without_contact_is_refused():

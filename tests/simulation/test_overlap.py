@@ -59,6 +59,18 @@ def test_a_fold():
         assert bool(watch.warnings()) == told
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("squeeze", [-0.3, -0.1])
+def test_a_body_that_is_stretched_has_no_folds(squeeze):
+    """Schemes do not update displacements at nodes of other ranks: cells at a border have such."""
+    body = di.Solid(box([12, 12], [0.0, 0.0], [0.2, 0.08], "triangle"), density=1000.0, law=SOFT["law"])
+    s = started(body, lambda x: np.stack([0.1 * x[0], squeeze * x[1]]))
+    watch, (x, y) = Overlap(s), body.x[:, :2].T
+    s.u[: body.owned] = np.column_stack([0.1 * x, squeeze * y]).ravel()[: body.owned]
+    watch.look()
+    assert watch.warnings() == []
+
+
 def falling(name):
     body = di.Solid(box([4, 4], [0.0, 0.01], [0.2, 0.2]), gravity=(0.0, -9.81), **SOFT)
     contact = di.RigidContact(body, name, di.Plane((0.0, 0.0), (0.0, 1.0)))
