@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
 
 from . import api, demos, measured, programs, report, schemes, sketches, studies
 
@@ -25,15 +28,20 @@ MAKERS = {
 PLACED = {"figure": report.figure, "film": demos.film, "gallery": demos.gallery}
 
 
-def expand(text: str, page: Path, pictures: Path) -> str:
-    """The text of the file of a page with what its lines ask for; where pictures of its programs go."""
+#: What the programs of pages print, by name of the page.
+OUTPUTS: dict[str, list[str]] = {}
+
+
+def expand(text: str, page: Path, outputs: list[str]) -> str:
+    """The text of the file of a page with what its lines ask for; ``outputs`` are those of its programs."""
+    blocks = iter(outputs)
 
     def inserted(found: re.Match[str]) -> str:
         kind, argument = found.groups()
         if kind == "lines":
             return programs.lines(text[: found.start()])
         if kind == "output":
-            return programs.output(text[: found.start()], page, pictures, argument)
+            return next(blocks, "")
         if kind in PLACED:
             return PLACED[kind](argument, "../" * (len(page.relative_to(ROOT / ".docs").parts) - 1))
         return MAKERS[kind](argument)
@@ -41,16 +49,35 @@ def expand(text: str, page: Path, pictures: Path) -> str:
     return LINE.sub(inserted, text)
 
 
+def run_programs(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+    """Run the programs of the pages that will be read, of two pages at a time; links need none."""
+
+    def run(name: str) -> list[str]:
+        page = Path(env.doc2path(name))
+        return programs.outputs(page.read_text(), page, Path(app.outdir).parent / "pages")
+
+    if app.builder.name == "linkcheck":
+        return
+    with ThreadPoolExecutor(2) as pool:
+        started = {name: pool.submit(run, name) for name in names if not name.startswith("demos/")}
+    for name, future in started.items():
+        try:
+            OUTPUTS[name] = future.result()
+        except (OSError, RuntimeError) as error:
+            logging.getLogger(__name__).warning("%s", error, location=name)
+
+
 def read(app: Sphinx, name: str, source: list[str]) -> None:
     """Expand a page, or give a demo its film and what it printed."""
     if name.startswith("demos/"):
         source[0] = demos.page(name.removeprefix("demos/"), source[0])
     else:
-        source[0] = expand(source[0], Path(app.env.doc2path(name)), Path(app.outdir).parent / "pages")
+        source[0] = expand(source[0], Path(app.env.doc2path(name)), OUTPUTS.get(name, []))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Expand pages when they are read, always: what they take may have changed."""
+    app.connect("env-before-read-docs", run_programs)
     app.connect("source-read", read)
     app.connect("env-get-outdated", lambda app, env, *_: sorted(env.found_docs))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

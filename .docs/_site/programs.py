@@ -10,8 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
-SHOWN = re.compile(r"^<!-- insert: output.*?-->$", re.M)
-_MARK = "-- from here on --"
+SHOWN = re.compile(r"^<!-- insert: output ?(.*?) -->$", re.M)
+_MARK = "-- shown up to here --"
 
 
 def programs(text: str) -> list[str]:
@@ -48,25 +48,40 @@ def run(program: str, folder: str | Path) -> str:
     return done.stdout
 
 
-def output(text: str, page: Path, pictures: Path, picture: str = "") -> str:
-    """The block with what programs print since the last such block, and a picture they draw.
+def outputs(text: str, page: Path, pictures: Path) -> list[str]:
+    """For each line that asks for it: what programs print since the last such line, and a picture they draw.
 
-    All programs of ``text`` are run one after the other.
+    All programs up to the last such line are run once, one after the other, in one process.
 
     Args:
-        text: The page up to here.
-        page: The file of the page.
+        text: The page.
+        page: Its file.
         pictures: Where pictures go.
-        picture: Name of the file, or nothing.
+
+    Raises:
+        RuntimeError: A program fails.
     """
+    parts, start = [], 0
+    for found in SHOWN.finditer(text):
+        parts += [*programs(text[start : found.start()]), f"print({_MARK!r})"]
+        start = found.end()
+    if not parts:
+        return []
     with tempfile.TemporaryDirectory() as folder:
-        before = max((found.end() for found in SHOWN.finditer(text)), default=0)
-        parts = [*programs(text[:before]), f"print({_MARK!r})", *programs(text[before:])]
-        printed = run("\n".join(parts), folder).partition(f"{_MARK}\n")[2]
-        block = f"It prints\n\n```text\n{printed.rstrip()}\n```" if printed else ""
-        if picture:
-            pictures.mkdir(parents=True, exist_ok=True)
-            shutil.copy(Path(folder, picture), pictures)
-            target = os.path.relpath(pictures / picture, page.parent)
-            block += f"\n\n![{Path(picture).stem}]({target})"
-    return block
+        printed = run("\n".join(parts), folder).split(f"{_MARK}\n")
+        names = SHOWN.findall(text)
+        return [
+            _block(lines, name and _stored(Path(folder, name), page, pictures))
+            for lines, name in zip(printed, names, strict=False)
+        ]
+
+
+def _stored(picture: Path, page: Path, pictures: Path) -> str:
+    """The line of a picture on the page, when its file is put where pictures go."""
+    pictures.mkdir(parents=True, exist_ok=True)
+    shutil.copy(picture, pictures)
+    return f"\n\n![{picture.stem}]({os.path.relpath(pictures / picture.name, page.parent)})"
+
+
+def _block(printed: str, picture: str) -> str:
+    return (f"It prints\n\n```text\n{printed.rstrip()}\n```" if printed else "") + picture

@@ -568,11 +568,12 @@ def test_theme_is_repaired():
 
 @SPHINX
 def test_insertions_of_all_pages_are_known(tmp_path):
-    insertions = part_of_the_site("insertions")
+    insertions, programs = part_of_the_site("insertions"), part_of_the_site("programs")
     kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
     assert kinds == {"lines", "output", *insertions.MAKERS, *insertions.PLACED}
     program = "```python\nprint({} + 1)\n```\n\n<!-- insert: output -->\n"
-    page = insertions.expand(program.format(1) + program.format(2), DOCS / "page.md", tmp_path)
+    text, file = program.format(1) + program.format(2), DOCS / "page.md"
+    page = insertions.expand(text, file, programs.outputs(text, file, tmp_path))
     assert "```text\n2\n```" in page and "```text\n3\n```" in page  # each what is new
 
 
