@@ -20,6 +20,7 @@ from dolfinx_impact import FieldWriter, parallel
 from dolfinx_impact.output.field_file import FieldFile
 from dolfinx_impact.output.fields import LABELS
 from dolfinx_impact.output.formats.vtu import Piece
+from dolfinx_impact.output.formats.xdmf import XDMF
 
 pyvista, meshio = pytest.importorskip("pyvista"), pytest.importorskip("meshio")
 
@@ -243,6 +244,50 @@ def test_a_file_that_another_run_has_replaced(shared_path):
     fields.end()
     assert read(shared_path / "a.pvd", ["gap"]).t / s.dt == pytest.approx([0, 1, 2, 3])
     parallel.on_root(COMM, lambda: shutil.rmtree(shared_path / "a.pieces"))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["a.xdmf", "a.xdmf~", "a.h5"])
+def test_xdmf_without_one_of_its_files(name, shared_path):
+    """The run hears of it: DOLFINx would begin a new one, without the mesh or the values so far."""
+    s, fields = dropped("triangle"), FieldWriter(shared_path / "a.xdmf", every=1, names=("gap",))
+    fields.begin(s)
+    parallel.on_root(COMM, (shared_path / name).unlink)
+    s.step()
+    with pytest.raises(OSError, match=f"could not write .*No such file or directory: '.*{name}'"):
+        fields(s)
+    fields.end()
+    if name == "a.xdmf~":
+        assert read(shared_path / "a.xdmf", ["gap"]).t == pytest.approx([0])
+
+
+@pytest.mark.mpi
+def test_values_of_something_else_are_not_replaced(shared_path):
+    """Those of an earlier file are, also where a run was killed before its first sample was complete."""
+    path, values = shared_path / "mine.xdmf", shared_path / "mine.h5"
+    parallel.on_root(COMM, lambda: values.write_text("dear"))
+    for _ in range(2):  # an error takes nothing away
+        with pytest.raises(OSError, match="mine.xdmf': its values would replace 'mine.h5', .* another name"):
+            written(path)
+    assert values.read_text() == "dear"
+    parallel.on_root(COMM, (shared_path / "mine.xdmf~").touch)
+    for _ in range(2):
+        s, _ = written(path)
+        COMM.barrier()
+        assert read(path, ["gap"]).t / s.dt == pytest.approx([0, 1])
+    parallel.on_root(COMM, lambda: (path.unlink(), values.unlink(), values.mkdir()))
+    with pytest.raises(OSError, match="mine.h5': there is something else of this name"):
+        written(path)
+
+
+def test_a_first_sample_that_fails_can_be_written_again(tmp_path, monkeypatch):
+    """The values that it leaves are known as those of the file."""
+    with monkeypatch.context() as failing, pytest.raises(OSError, match="could not write .*division by zero"):
+        failing.setattr(XDMF, "publish", lambda self: 1 / 0)
+        written(tmp_path / "a.xdmf")
+    s, _ = written(tmp_path / "a.xdmf")
+    assert read(tmp_path / "a.xdmf", ["gap"]).t / s.dt == pytest.approx([0, 1])
+    assert {path.name for path in tmp_path.iterdir()} == {"a.xdmf", "a.h5"}
 
 
 @pytest.mark.mpi

@@ -30,11 +30,18 @@ class XDMF(FileFormat):
 
     @staticmethod
     def clear(path: Path) -> None:
-        """Remove an earlier file; DOLFINx replaces its values."""
-        if path.is_dir():
-            raise something_else(path)
-        path.unlink(missing_ok=True)
-        _of_dolfinx(path).unlink(missing_ok=True)
+        """Remove an earlier file with its values, also of a run that was killed."""
+        values, xml = _values(path), (path, _of_dolfinx(path))
+        for file in (path, values):
+            if file.is_dir():
+                raise something_else(file)
+        if values.exists() and not any(file.exists() for file in xml):
+            raise OSError(
+                f"could not write {str(path)!r}: its values would replace {values.name!r}, which belongs to "
+                "something else: move it or take another name"
+            )
+        for file in (values, *xml):
+            file.unlink(missing_ok=True)
 
     def open(self) -> None:
         """Write the mesh."""
@@ -62,13 +69,18 @@ class XDMF(FileFormat):
             _of_dolfinx(self.path).unlink(missing_ok=True)
 
     def abandon(self) -> None:
-        """Leave the file after an error."""
+        """Leave the file after an error; values without a sample keep the XML that tells whose they are."""
         super().abandon()
-        _of_dolfinx(self.path).unlink(missing_ok=True)
+        if self.path.exists():
+            _of_dolfinx(self.path).unlink(missing_ok=True)
 
     def files(self) -> list[Path]:
-        """XML and values."""
-        return [self.path, self.path.with_suffix(".h5")]
+        """XML, values and the XML of DOLFINx, which begins a new one without the mesh where it is missing."""
+        return [self.path, _values(self.path), _of_dolfinx(self.path)]
+
+
+def _values(path: Path) -> Path:
+    return path.with_suffix(".h5")
 
 
 def _of_dolfinx(path: Path) -> Path:
