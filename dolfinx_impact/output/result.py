@@ -208,9 +208,9 @@ class Result(Mapping[str, AnyArray]):
 
         Columns are ``u:LABEL``, ``v_t:LABEL``, ``gap:LABEL``, ``r:LABEL``, ``r_t:LABEL:x`` and, where it is
         known, ``pressure:LABEL``, with the labels of dofs and contact points; energies have their names.
-        Labels that are equal get numbers, in the order of the columns: ``u:ux 0``, ``u:ux 1``. Values of
-        ``v`` are at the time in the column ``t_v`` of their row. ``frame.attrs`` has the units of the columns
-        and :attr:`parameters`.
+        Labels that are equal get numbers, in the order of the columns: ``u:ux 0``, ``u:ux 1``; all labels get
+        them where one is what another is with its number. Values of ``v`` are at the time in the column
+        ``t_v`` of their row. ``frame.attrs`` has the units of the columns and :attr:`parameters`.
 
         Raises:
             ImportError: pandas is missing.
@@ -247,7 +247,8 @@ class Result(Mapping[str, AnyArray]):
         - ``contact_points``, ``tied_points``; ``contact_start`` and ``contact_end``, the first and the last
           sample with an impulse; ``impulse``, the sum of the normal impulses, ``impulse_peak``, the largest
           one of all points in a sample, ``friction_impulse``, the sum of the lengths of the tangential ones,
-          of ties none; ``penetration``, the largest one in any step; ``gap_least``; ``pressure_peak``;
+          of ties none; ``penetration``, the largest one in any step; ``gap_least`` and ``pressure_peak``,
+          without ties;
         - ``u_peak``, ``v_peak``: the largest entries of ``u`` and ``v_t``;
         - ``kinetic_start``, ``kinetic_end``, ``kinetic_peak``, ``internal_end``, ``internal_peak``;
           ``external``, ``contact_work``, ``dissipated``, ``interface``, ``plastic_work`` up to the end, and

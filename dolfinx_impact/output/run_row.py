@@ -75,8 +75,8 @@ def _contact(run: Result) -> dict[str, int | float]:
         "impulse_peak": float(r.sum(axis=1).max(initial=0.0)),
         "friction_impulse": float(np.linalg.norm(r_t, axis=-1).sum()),
         "penetration": float(run.penetration),
-        "gap_least": -_largest(-run["gap"]) if "gap" in run else math.nan,
-        "pressure_peak": math.nan if run.pressure is None else _largest(run.pressure),
+        "gap_least": -_largest(-_untied(run, run["gap"])) if "gap" in run else math.nan,
+        "pressure_peak": math.nan if run.pressure is None else _largest(_untied(run, run.pressure)),
         "u_peak": _largest(np.abs(run["u"])) if "u" in run else math.nan,
         "v_peak": _largest(np.abs(run["v_t"])) if "v_t" in run else math.nan,
     }
@@ -101,6 +101,11 @@ def _energies(run: Result) -> dict[str, float]:
         "plastic_work": float(e[PLASTIC][-1]),
         "lost": float(lost[-1]),
     }
+
+
+def _untied(run: Result, values: AnyArray) -> AnyArray:
+    """Columns of the points that are no ties; all where no impulses say which points these are."""
+    return values[:, ~run.tied] if values.shape[1] == run.tied.size else values
 
 
 def _largest(values: AnyArray) -> float:

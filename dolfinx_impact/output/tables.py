@@ -128,11 +128,13 @@ def _names(run: Result, dim: str, size: int) -> list[str]:
         return list("xyz"[:size])
     given = run.get("labels" if dim == "dof" else "contact_labels", np.zeros(0))
     labels = [str(label) for label in given] if len(given) == size else [str(i) for i in range(size)]
-    count, seen, names = Counter(labels), Counter[str](), []
+    count, seen, numbered = Counter(labels), Counter[str](), []
     for label in labels:
-        names.append(f"{label} {seen[label]}" if count[label] > 1 else label)
+        numbered.append(f"{label} {seen[label]}")
         seen[label] += 1
-    return names
+    names = [new if count[label] > 1 else label for label, new in zip(labels, numbered)]
+    # A label may be what another one is with its number: then all have numbers.
+    return names if len(set(names)) == len(names) else numbered
 
 
 def _described(name: str) -> dict[str, str]:

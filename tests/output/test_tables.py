@@ -11,6 +11,7 @@ from support.blocks import dropped
 
 import dolfinx_impact as di
 from dolfinx_impact.output import Result
+from dolfinx_impact.output.contact_points import ContactPoints
 
 COMM = MPI.COMM_WORLD
 
@@ -53,6 +54,18 @@ def test_labels_that_are_equal_are_numbered():
     frame = run.to_frame()
     assert list(frame.columns) == ["u:ux 0", "u:uy", "u:ux 1", "gap:0", "gap:1", "own"]
     assert isinstance(frame, pandas.DataFrame) and frame.attrs["units"]["own"] == ""
+
+
+def test_labels_like_numbered_ones_keep_their_columns(tmp_path):
+    """A label that is another one with its number takes no column away, in tables, files and coordinates."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("xarray")
+    run = Result({"t": np.arange(3.0), "u": np.eye(3), "labels": ["a", "a", "a 0"]})
+    frame, names = run.to_frame(), ["a 0", "a 1", "a 0 0"]
+    assert list(frame.columns) == [f"u:{name}" for name in names] and np.array_equal(frame, np.eye(3))
+    assert run.to_xarray().dof.values.tolist() == names
+    run.to_csv(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text().splitlines()[0] == "t,u:a 0,u:a 1,u:a 0 0"
 
 
 @pytest.mark.mpi
@@ -149,13 +162,13 @@ def test_rows_have_the_same_keys(bounced, tmp_path):
     assert rows[1]["v_peak"] == pytest.approx(0.0981)
 
 
-def test_ties_have_no_impulses_in_a_row():
-    """Their impulses are inner forces."""
-    run = Result({"t": np.arange(2.0), "r": [[1.0, 5.0], [2.0, -7.0]]}, tied=[False, True])
-    row = run.row()
-    assert (row["impulse"], row["impulse_peak"], row["contact_points"], row["tied_points"]) == (
-        3.0,
-        2.0,
-        2,
-        1,
-    )
+def test_ties_count_as_points_alone_in_a_row():
+    """Their impulses are inner forces, their gaps and pressures no contact."""
+    gap = np.array([[0.3, -0.5], [0.2, -0.7]])
+    given = {"t": np.arange(2.0), "r": np.array([[1.0, 5.0], [2.0, -7.0]]), "gap": gap}
+    points = ContactPoints.from_arrays({"_pressure": np.array([[10.0, 90.0], [20.0, 80.0]])})
+    row = Result(given, tied=[False, True], points=points).row()
+    assert (row["impulse"], row["impulse_peak"]) == (3.0, 2.0)
+    assert (row["contact_points"], row["tied_points"]) == (2, 1)
+    assert (row["gap_least"], row["pressure_peak"]) == (0.2, 20.0)
+    assert Result({"t": np.arange(2.0), "gap": gap}).row()["gap_least"] == -0.7
