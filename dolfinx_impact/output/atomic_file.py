@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,9 @@ from typing import Any
 from mpi4py import MPI
 
 from .. import parallel
+
+#: The mask of a process is read by setting it: by one thread at a time.
+_UMASK = threading.Lock()
 
 
 def write_whole(path: str | Path, write: Callable[[Any], None]) -> None:
@@ -42,8 +46,9 @@ def whole_file(path: Path) -> Iterator[Any]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
+        with _UMASK:
+            umask = os.umask(0)
+            os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
         sync_folder(path.parent)

@@ -10,8 +10,10 @@ checkpoint is written, so that an earlier checkpoint keeps its own.
 
 from __future__ import annotations
 
+import json
 import os
 import uuid
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -116,6 +118,23 @@ def _id_of(path: Path) -> str | None:
     return line[len(_SIGN) : -1] if line.startswith(_SIGN) and line.endswith("\n") else None
 
 
+def _stamp_of(checkpoint: Path) -> Stamp | None:
+    """The stamp in a checkpoint, None without one."""
+    try:
+        with np.load(checkpoint, allow_pickle=False) as archive:
+            stamp = json.loads(str(archive["about"])).get("history")
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    return None if stamp is None else Stamp(**stamp)
+
+
+def _give_name(checkpoint: Path) -> None:
+    """Give a new file its name where a run was killed after its checkpoint and before that."""
+    begun, stamp = _begun(checkpoint), _stamp_of(checkpoint)
+    if stamp is not None and begun.is_file() and _id_of(begun) == stamp.id:
+        begun.replace(beside(checkpoint))
+
+
 class HistoryFile:
     """The history file that a run writes beside its checkpoint. For rank 0.
 
@@ -139,8 +158,17 @@ class HistoryFile:
         if stamp is None:
             return 0
         self._stamp = Stamp(**stamp)
+        _give_name(self._checkpoint)
         self._path, problem = _find(self._checkpoint, self._stamp)
-        return 0 if problem else self._stamp.samples
+        there = _stamp_of(self._checkpoint)
+        # The resumed checkpoint may be an earlier one than that in whose file the samples go on.
+        needed = there is not None and there.id == self._stamp.id and there.samples > self._stamp.samples
+        return 0 if problem or needed else self._stamp.samples
+
+    def intact(self) -> bool:
+        """Whether the file still has the samples so far: no other run or user has changed it."""
+        found = self._path.is_file() and _id_of(self._path) == self._stamp.id
+        return found and self._path.stat().st_size >= self._stamp.bytes
 
     @contextmanager
     def appended(self, rows: Callable[[], FloatArray] | None, anew: bool) -> Iterator[Stamp | None]:
@@ -178,6 +206,7 @@ class HistoryFile:
 
     def _begin(self) -> None:
         """Begin a new file, beside one that an earlier checkpoint may need."""
+        _give_name(self._checkpoint)
         self._path, id = _begun(self._checkpoint), uuid.uuid4().hex
         self._path.write_bytes(f"{_SIGN}{id}\n".encode("ascii"))
         sync_folder(self._path.parent)

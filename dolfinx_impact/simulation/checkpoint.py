@@ -46,7 +46,7 @@ class Checkpoint:
             the ``residual`` is that since its first sample.
 
     Raises:
-        ValueError: ``every`` below 1.
+        ValueError: ``every`` below 1; an ``about`` that JSON does not take.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Checkpoint:
                 f"history says whether samples are stored, True or False, but is {arguments.shown(history)}: "
                 "a run is continued by simulate(..., history=...)"
             )
-        self.path, self.about, self.history = Path(path), dict(about or {}), history
+        self.path, self.about, self.history = Path(path), _described(about), history
 
     def way_on(self) -> str:
         """Hint how to resume an interrupted run."""
@@ -89,6 +89,17 @@ class Checkpoint:
             refuse_unwritable(history_file.beside(self.path))
 
 
+def _described(about: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Entries of the description, as they can be written."""
+    try:
+        json.dumps(entries := dict(about or {}))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"about= must be what JSON takes, names with numbers and texts, as about={{'load': 2.5}}: {error}"
+        ) from None
+    return entries
+
+
 def save(path: str | Path, integrator: Integrator, *, about: Mapping[str, Any] | None = None) -> None:
     """Store the state of a scheme between two steps. Rank 0 writes; collective.
 
@@ -98,10 +109,10 @@ def save(path: str | Path, integrator: Integrator, *, about: Mapping[str, Any] |
         about: Further entries of the description in the file, serialisable in JSON.
 
     Raises:
-        ValueError: A scheme that does not declare its state.
+        ValueError: A scheme that does not declare its state; an ``about`` that JSON does not take.
         OSError: On every rank, if the file cannot be written; an earlier one is intact.
     """
-    with Writer(Path(path), integrator, about or {}) as writer:
+    with Writer(Path(path), integrator, _described(about)) as writer:
         writer.write()
         writer.wait()
 

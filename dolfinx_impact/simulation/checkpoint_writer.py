@@ -52,12 +52,13 @@ class Writer:
         stamp: Mapping[str, Any] | None = None,
     ) -> None:
         self._path, self._integrator, self._about = path, integrator, dict(about)
+        self._target = path.absolute()  # the thread must not follow a change of the folder
         self._history, self._stamp = history, stamp
         # What does not change in a run is found once.
         self._places: dict[str, Layout] | None = None
         self._head: dict[str, Any] = {}
         self._samples = -1  # in the history file; not known yet
-        self._file = HistoryFile(path)
+        self._file = HistoryFile(self._target)
         self._pool = ThreadPoolExecutor(1) if MPI.COMM_WORLD.rank == 0 else None
         self._writing: Future[None] | None = None
 
@@ -93,7 +94,7 @@ class Writer:
         def work() -> None:
             with self._file.appended(rows, anew) as stamp:
                 about = {**head, "history": None if stamp is None else stamp._asdict()}
-                _archive(self._path, {"about": np.array(json.dumps(about)), **arrays})
+                _archive(self._target, {"about": np.array(json.dumps(about)), **arrays})
 
         if self._pool is not None:
             self._writing = self._pool.submit(work)
@@ -120,7 +121,8 @@ class Writer:
         """Number of the first sample that is not in the history file yet; 0 begins a new one."""
         if self._samples < 0:
             self._samples = parallel.on_root(MPI.COMM_WORLD, lambda: self._file.take_over(self._stamp))
-        first = 0 if recorder.thinned else self._samples
+        intact = parallel.on_root(MPI.COMM_WORLD, self._file.intact)
+        first = self._samples if intact and not recorder.thinned else 0
         recorder.thinned = False
         return first
 

@@ -1,5 +1,9 @@
 """The file of samples beside a checkpoint: appended to, cut, refused."""
 
+import os
+import shutil
+import time
+
 import numpy as np
 import pytest
 from mpi4py import MPI
@@ -7,7 +11,7 @@ from support.restarts import STEPS, difference, go_on, rubber, same_bits, whole
 
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, checkpoint, simulate
-from dolfinx_impact.simulation import sample_rows
+from dolfinx_impact.simulation import checkpoint_writer, sample_rows
 
 COMM = MPI.COMM_WORLD
 
@@ -270,3 +274,79 @@ def test_samples_are_merged_where_an_adapted_step_makes_more_of_them(monkeypatch
     assert difference(adapted(restart=shared_path / "run"), merged) == 0.0
     with pytest.raises(ValueError, match="the history would take"):
         adapted(every=1)
+
+
+# -- files that others change while a run goes on
+
+
+def gone(path):
+    history_of(path).unlink()
+
+
+def cut(path):
+    with open(history_of(path), "r+b") as file:
+        file.truncate(60)
+
+
+def another(path):
+    run(path, at=9, kept=9)
+
+
+@pytest.mark.parametrize("change", [gone, cut, another])
+def test_a_history_that_others_have_changed_begins_anew(change, tmp_path):
+    """A checkpoint whose file of samples is not there any more would be worth nothing."""
+    path = tmp_path / "run"
+
+    def observer(s):
+        while s.n == 12 and not history_of(path).exists():  # written while the run goes on
+            time.sleep(1e-3)
+        if s.n == 12:
+            change(path)
+
+    run(path, at=27, kept=9, observers=[observer])
+    assert resumed(path)
+
+
+def test_an_earlier_copy_does_not_cut_what_the_checkpoint_there_needs(monkeypatch, tmp_path):
+    path, old = tmp_path / "run", tmp_path / "old"
+    run(path, at=9)
+    for name in (path, history_of(path)):
+        shutil.copy(name, name.with_name(name.name.replace("run", "old")))
+    run(path, at=27, restart=path)
+    with monkeypatch.context() as full:
+        full.setattr(checkpoint_writer, "_archive", disk_full)
+        with pytest.raises(OSError, match="an earlier one is intact"):
+            run(path, at=18, restart=old)
+    assert resumed(path)
+
+
+def disk_full(path, arrays):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_history_without_its_name_is_kept_where_a_run_begins_anew(monkeypatch, tmp_path):
+    path = tmp_path / "run"
+    run(path, at=9)
+    history_of(path).rename(tmp_path / "run.history.new")  # killed before the file had its name
+    with monkeypatch.context() as full:
+        full.setattr(checkpoint_writer, "_archive", disk_full)
+        with pytest.raises(OSError, match="an earlier one is intact"):
+            run(path, at=9)
+    assert resumed(path)
+
+
+def test_a_change_of_the_folder_is_not_followed(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    run("run", at=27, observers=[lambda s: os.chdir(tmp_path / "other" if s.n % 2 else tmp_path)])
+    assert not list((tmp_path / "other").iterdir())
+    assert resumed(tmp_path / "run")
+
+
+def test_a_description_that_is_no_json_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="about= must be what JSON takes.*int64"):
+        Checkpoint(tmp_path / "run", every=3, about={"n": np.int64(3)})
+    scheme, v0 = ball()
+    scheme.start(0.0, v0)
+    with pytest.raises(ValueError, match="about= must be what JSON takes"):
+        checkpoint.save(tmp_path / "run", scheme, about={"n": {1, 2}})
