@@ -171,8 +171,10 @@ class Contact:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
         self._nodes = self._NODES(self)
         self._users_gap = not type(self).gap.__module__.startswith("dolfinx_impact.")
-        if self._users_gap and isinstance(L, SparseRows):
-            self._given = L.weights.copy()
+        self._users_rows = any(
+            not getattr(type(self), name).__module__.startswith("dolfinx_impact.")
+            for name in ("gap", "_evaluate", "_active_set")
+        )
         key = id(self)
         _MADE[key] = weakref.ref(self, lambda _: _MADE.pop(key, None))
         if self.drift_correction > 0 and self.constant:
@@ -309,24 +311,29 @@ class Contact:
             every: Whether to give gaps and rows of all points.
         """
         self.evaluations += 1
-        if self._users_gap:
+        if self._users_rows:
             return self._agreed(partial(self._state, u, v, t, every))
         return self._state(u, v, t, every)
 
     def _state(self, u: FloatArray, v: FloatArray | None, t: float, every: bool) -> ContactState:
+        before = of_points(self.L).weights.copy() if self._says_constant_rows() else None
         gap = self._evaluate(u, v, t) if every else None
         closed = self._active_set(u, v, t) if gap is None else self.closed(gap)
-        if self._users_gap:
-            self._refuse_varying()
+        if before is not None:
+            self._refuse_varying(before)
         return ContactState(self, t, closed, gap)
 
-    def _refuse_varying(self) -> None:
-        """Raise a ValueError where a user's class writes rows of L that it calls constant."""
-        rows = self.L
-        if self.constant and isinstance(rows, SparseRows) and not np.array_equal(rows.weights, self._given):
+    def _says_constant_rows(self) -> bool:
+        """Whether a user's class evaluates the contact, and calls its rows of L constant."""
+        return self._users_rows and self.constant and isinstance(self.L, SparseRows)
+
+    def _refuse_varying(self, before: FloatArray) -> None:
+        """Raise a ValueError for rows of L that are not those before an evaluation, but for round-off."""
+        change = np.abs(of_points(self.L).weights - before)
+        if np.any(change > 1e-9 * np.max(np.abs(before), initial=0.0)):
             raise ValueError(
-                f"{type(self).__name__} writes L.weights that differ from those at its construction, but is "
-                "constant: say `constant = False` in the class"
+                f"{type(self).__name__} writes L.weights that differ from those before, but is constant: say "
+                "`constant = False` in the class"
             )
 
     def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:

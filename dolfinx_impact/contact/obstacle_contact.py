@@ -215,6 +215,7 @@ class ObstacleContact(Contact):
                 self._update_sides(v, t)
                 self._check_tunnelling(t)
                 gaps, normals = self._sides.rows(np.arange(len(self._points())), self._points(), t)
+                self._refuse_scaled(normals, self.closed(gaps), t)
                 self.L.weights[:] = normals.reshape(self.L.weights.shape)
                 return gaps.ravel()
             self._check_tunnelling(t)
@@ -259,6 +260,7 @@ class ObstacleContact(Contact):
             x = self._points()[inside]
             gaps, normals = self._sides.rows(inside, x, t, active_only=True)
             acting = self.closed(gaps) & (self._sides.active[inside] >= 0)
+            self._refuse_scaled(normals, acting, t)
             rows = (inside[:, None] * count + np.arange(count))[acting]
             closed[rows], self.L.weights[rows] = True, normals[acting]
             return closed

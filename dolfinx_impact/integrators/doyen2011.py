@@ -82,7 +82,7 @@ class HHTNewmark(Newmark):
         super().__init__(
             system,
             dt,
-            self.law(contact, **law),
+            type(self).law(contact, **law),
             alpha=alpha,
             beta=(1 - alpha) ** 2 / 4 if beta is None else beta,
             gamma=0.5 - alpha if gamma is None else gamma,
@@ -214,7 +214,7 @@ class Midpoint(ThetaMethod):
         self, system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent", **law: Any
     ) -> None:
         super().__init__(
-            system, dt, self.law(contact, **law), theta=0.5, forecast=self.predicted_part, mass=mass
+            system, dt, type(self).law(contact, **law), theta=0.5, forecast=self.predicted_part, mass=mass
         )
 
 
@@ -250,7 +250,7 @@ class DEP42(Midpoint):
     ) -> None:
         if not 0 <= theta <= 1:
             raise ValueError(f"theta must lie in [0, 1], but is {theta}")
-        ThetaMethod.__init__(self, system, dt, self.law(contact), theta=theta, mass=mass)
+        ThetaMethod.__init__(self, system, dt, type(self).law(contact), theta=theta, mass=mass)
 
 
 class DEP44(Midpoint):

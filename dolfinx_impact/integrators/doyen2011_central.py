@@ -47,7 +47,7 @@ class Central(CentralDifferences):
     def __init__(
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False, **law: Any
     ) -> None:
-        super().__init__(system, dt, self.law(contact, **law), allow_unstable=allow_unstable)
+        super().__init__(system, dt, type(self).law(contact, **law), allow_unstable=allow_unstable)
 
 
 class DEP23(Central):

@@ -56,6 +56,8 @@ def refuse(
         system: The system, or None.
         contact: The contact, or None.
     """
+    if isinstance(excludes, str) or not isinstance(excludes, Iterable):
+        raise ValueError(f"excludes of {what} must be a tuple of names, ('friction',), but is {excludes!r}")
     excluded = set(excludes)
     unknown = sorted(excluded - set(NAMES))
     if unknown:

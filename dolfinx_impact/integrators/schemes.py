@@ -62,7 +62,7 @@ class CDLagrange(CentralDifferences):
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
         arguments.time_step(dt)
-        super().__init__(system, dt, self.law(contact), allow_unstable=allow_unstable)
+        super().__init__(system, dt, type(self).law(contact), allow_unstable=allow_unstable)
 
 
 class PaoliSchatzman(CentralDifferences):
@@ -101,7 +101,7 @@ class PaoliSchatzman(CentralDifferences):
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
         arguments.time_step(dt)
-        super().__init__(system, dt, self.law(contact), allow_unstable=allow_unstable)
+        super().__init__(system, dt, type(self).law(contact), allow_unstable=allow_unstable)
 
 
 class Carpenter(PaoliSchatzman):
@@ -169,7 +169,7 @@ class CarpenterImplicit(Newmark):
         self, system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent"
     ) -> None:
         arguments.time_step(dt)
-        super().__init__(system, dt, self.law(contact), beta=0.25, gamma=0.5, mass=mass)
+        super().__init__(system, dt, type(self).law(contact), beta=0.25, gamma=0.5, mass=mass)
 
 
 class MoreauJean(ThetaMethod):
@@ -235,7 +235,7 @@ class MoreauJean(ThetaMethod):
         super().__init__(
             system,
             dt,
-            self.law(contact),
+            type(self).law(contact),
             theta=theta,
             forecast=forecast,
             mass=mass,

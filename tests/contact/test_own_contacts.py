@@ -90,6 +90,15 @@ class Slope(obstacles.Shape):
         return np.tile([0.0, self.length], (len(x), 1))
 
 
+def test_normals_in_a_union_with_edges_are_unit_vectors():
+    system = particles(1)
+    shapes = [Slope(2.0, False), di.Box((5.5, -0.5), (1.0, 1.0))]
+    scheme = di.CDLagrange(system, 1e-2, contact=di.ObstacleContact(system, [[0, 1]], shapes))
+    scheme.start([0.0, 0.1], 0.0)
+    with pytest.raises(ValueError, match="the normal of the obstacle has the length 2"):
+        di.simulate(scheme, t_end=1.0, progress=False)
+
+
 @pytest.mark.parametrize("make", [di.CDLagrange, di.MoreauJean])
 @pytest.mark.parametrize("flat", [True, False])
 def test_normals_that_are_no_unit_vectors_are_refused(make, flat):
@@ -113,6 +122,46 @@ class Turning(Height):
 
 class TurningTold(Turning):
     constant = False
+
+
+class TurningPlane(di.ObstacleContact):
+    """A plane of the package, whose rows a class of the user's turns."""
+
+    def _evaluate(self, u, v, t):
+        gap = super()._evaluate(u, v, t)
+        self.L.weights[:] = [np.sin(20 * t), np.cos(20 * t)]
+        return gap
+
+
+def test_rows_of_a_plane_that_vary_are_not_constant():
+    system = particles(1)
+    scheme = di.CDLagrange(system, 1e-3, contact=TurningPlane(system, [[0, 1]], di.Plane((0, 0), (0, 1))))
+    scheme.start([0.0, 0.1], 0.0)
+    with pytest.raises(ValueError, match="TurningPlane writes L.weights .* say `constant = False`"):
+        di.simulate(scheme, t_end=0.2, progress=False)
+
+
+class Again(Height):
+    """Rows that are set after the construction, and again, to round-off, in each evaluation."""
+
+    def __init__(self, system, **options):
+        super().__init__(system, **options)
+        self.L.weights[:] = [0.0, 2.0]
+
+    def gap(self, u, t=0.0):
+        return 2.0 * super().gap(u, t)
+
+    def _evaluate(self, u, v, t):
+        self.L.weights[:] = [0.0, 2.0 * (1.0 + 1e-16 * np.cos(1e6 * t))]
+        return super()._evaluate(u, v, t)
+
+
+@pytest.mark.parametrize("make", SCHEMES, ids=lambda kind: kind.__name__)
+def test_rows_that_are_written_again_are_constant(make):
+    system = particles()
+    scheme = make(system, 1e-3, contact=Again(system))
+    scheme.start([0.0, 0.1, 0.0, 0.2], 0.0)
+    assert di.simulate(scheme, t_end=0.3, progress=False)["r"].sum() > 0
 
 
 @pytest.mark.parametrize("make", SCHEMES, ids=lambda kind: kind.__name__)

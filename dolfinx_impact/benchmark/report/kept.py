@@ -7,7 +7,9 @@ import importlib
 import os
 import platform
 import shutil
+import site
 import sys
+import sysconfig
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +18,12 @@ from pathlib import Path
 from .. import runner
 
 _PACKAGE = Path(__file__).resolve().parents[2]
+#: Folders of what is installed: the package, Python, and other packages.
+_INSTALLED = {
+    _PACKAGE,
+    *(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    *(Path(name).resolve() for name in (*site.getsitepackages(), site.getusersitepackages())),
+}
 _DAYS, _BYTES = 14, 2 * 10**9  #: What was not used for so long goes, and the oldest above so much in all.
 
 
@@ -63,14 +71,14 @@ def _processor() -> str:
 
 
 def code_of(schemes: Iterable[str]) -> dict[str, str]:
-    """Hashes of code of own schemes, ``module:Class``: their module, and what it imported from beside it."""
+    """Hashes of code of own schemes, ``module:Class``: all modules that are loaded and not installed."""
     hashes = {}
     for scheme in schemes:
-        module = importlib.import_module(scheme.partition(":")[0])
-        own = Path(module.__file__ or ".").resolve().parent
+        importlib.import_module(scheme.partition(":")[0])
         loaded = (getattr(each, "__file__", None) for each in list(sys.modules.values()))
         files = {Path(name).resolve() for name in loaded if name}
-        hashes[scheme] = _hash(sorted(file for file in files if own in file.parents), scheme)
+        own = sorted(file for file in files if not _INSTALLED.intersection(file.parents))
+        hashes[scheme] = _hash(own, scheme)
     return hashes
 
 

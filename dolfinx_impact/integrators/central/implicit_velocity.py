@@ -74,7 +74,7 @@ class CDLagrangeImplicit(CentralDifferences):
                 f"forces at the mean velocity take PointMasses, not a {type(system).__name__}: take "
                 "CDLagrange"
             )
-        super().__init__(system, dt, self.law(contact), allow_unstable=allow_unstable)
+        super().__init__(system, dt, type(self).law(contact), allow_unstable=allow_unstable)
         self._system, self._mean, self._change = system, np.zeros(system.size), np.zeros(system.size)
         self.iterations = 0
 

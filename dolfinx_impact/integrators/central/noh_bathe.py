@@ -108,7 +108,7 @@ class NohBathe(Integrator):
         self._nodal: FloatArray | None = None
         if self.contact is not None and not self.contact.constant:
             self._nodal = np.zeros(self.contact.nodes.loaded.dofs.shape)
-        self.enforcement = self.law(self.contact)
+        self.enforcement = type(self).law(self.contact)
         self._take_masses()
 
     def _take_masses(self) -> None:

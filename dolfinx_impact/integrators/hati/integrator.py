@@ -138,7 +138,7 @@ class HATI(Integrator):
         super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
         self.ratio, self.mass = int(ratio), mass
         self.coarse = Implicit(coarse, self.dt, self.interface, mass)
-        law, first = self.law(contact), self.coarse.first_multipliers
+        law, first = type(self).law(contact), self.coarse.first_multipliers
         self.fine = GluedExplicit(fine, dt, law, self.interface, first, allow_unstable=allow_unstable)
         self.fine.glue(self.coarse.compliance)
         self._histories = []  # those of the explicit side, whose steps accept them

@@ -95,7 +95,7 @@ class GeneralizedAlpha(OneStepMethod):
         self.rho_inf, af = rho, rho / (rho + 1)
         self._am, self.gamma = (2 * rho - 1) / (rho + 1), 0.5 + (1 - rho) / (rho + 1)
         self.beta = (self.gamma + 0.5) ** 2 / 4
-        super().__init__(system, dt, self.law(contact), theta=1 - af, forecast=0.5, mass=mass)
+        super().__init__(system, dt, type(self).law(contact), theta=1 - af, forecast=0.5, mass=mass)
         self.direct, self.r_shift = 1 - self.gamma / (2 * self.beta), -0.5
         self.a, self.w, self.predicted, self.remembered, self._f = np.zeros((5, system.size))
         self.mass_solver = mass_solver(system, self.mass)
