@@ -91,8 +91,8 @@ def check(
         _check_look(solid, wanted)
         for name, value in numbers.items():
             least = 2 if name == "frames" else 1
-            if not (value >= least and value == int(value)):
-                raise ValueError(f"{name} must be a whole number from {least} on, but is {value}")
+            if not (isinstance(value, (int, float)) and value >= least and value == int(value)):
+                raise ValueError(f"{name} must be a whole number from {least} on, but is {value!r}")
         if pause is not None and len(moments) < 2:
             raise ValueError(f"a film has two moments or more, but {len(moments)} is given")
         if pause is not None and not 0.02 <= pause < 60:
