@@ -14,6 +14,7 @@ class PyDolfinxImpact(PythonPackage):
     variant("mesh", default=True, description="Read and generate meshes by gmsh")
     variant("compiled", default=True, description="Compiled loops by numba")
     variant("plot", default=False, description="Pictures and films")
+    variant("tables", default=False, description="Histories as tables of pandas and xarray")
 
     depends_on("python@3.11:", type=("build", "run"))
     depends_on("py-setuptools@61:", type="build")
@@ -29,5 +30,7 @@ class PyDolfinxImpact(PythonPackage):
     depends_on("py-numba", type="run", when="+compiled")
     depends_on("py-matplotlib", type="run", when="+plot")
     depends_on("py-pyvista", type="run", when="+plot")
+    depends_on("py-pandas", type="run", when="+tables")
+    depends_on("py-xarray", type="run", when="+tables")
 
     import_modules = ["dolfinx_impact", "dolfinx_impact.benchmark"]

@@ -391,7 +391,7 @@ BAD = {
     "negative tolerance": (bar("gap_tolerance=-1"), ["gap_tolerance must be", "-1"]),
     "end at the start": (bar("t_end=0"), ["t_end must be positive", "0"]),
     "no samples": (bar("every=0"), ["every must be at least 1", "0"]),
-    "history too large": (bar("t_end=10"), ["GB", "every="]),
+    "history too large": (bar("t_end=10", "every=1"), ["GB", "every="]),
     "theta": (theta_bar("theta=2"), ["theta must lie in [0, 1]", "2"]),
     "mass": (theta_bar("mass=heavy"), ["mass must be one of", "heavy"]),
     "mass of another scheme": (bar("mass=consistent"), ["mass must be one of lumped"]),
