@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import arguments
 from ..contact.base import Contact
-from ..systems.system import System
+from ..systems.system import System, parts
 
 #: What forces other than ``f - K u`` with a constant f have, by the words of messages and tables.
 UNSTEADY = ("nonlinear forces", "loads over time", "damping", "prescribed motion")
@@ -41,8 +41,14 @@ _CONTACTS: dict[str, tuple[Callable[[Contact], bool], str]] = {
 
 def _present(system: System) -> list[str]:
     """Those of :data:`UNSTEADY` that the forces of a system have."""
-    found = [name for name, has in _OF_SYSTEM.items() if has(system)]
-    return found or ([] if system.steady else ["loads over time"])
+    found = set()
+    for each in parts(system):
+        has = {name for name, check in _OF_SYSTEM.items() if check(each)}
+        # What else is not steady can be a load alone; the loads of a body say it themselves.
+        if getattr(getattr(each, "loads", None), "signals", ()) or not (has or each.steady):
+            has.add("loads over time")
+        found |= has
+    return [name for name in UNSTEADY if name in found]
 
 
 def refuse(

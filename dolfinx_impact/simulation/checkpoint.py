@@ -66,14 +66,10 @@ class Checkpoint:
             )
         self.path, self.about, self.history = Path(path), _described(about), history
 
-    def way_on(self) -> str:
-        """Hint how to resume an interrupted run."""
-        return f"go on from {str(self.path)!r}"
-
     def writer(self, integrator: Integrator, history: RunHistory | None = None) -> Writer:
         """What writes the checkpoints of a run, which continues a history or none. Collective."""
         stamp = None if history is None else history.stamp
-        return Writer(self.path, integrator, self.about, history=self.history, stamp=stamp)
+        return Writer(self.path, integrator, self.about, every=self.every, history=self.history, stamp=stamp)
 
     def check(self, integrator: Integrator) -> None:
         """Raise if a run cannot be stored, before its start. Collective.

@@ -38,6 +38,7 @@ class Writer:
         path: The file.
         integrator: The scheme.
         about: See :func:`.checkpoint.save`.
+        every: Steps between two checkpoints of a run.
         history: Whether the samples of a run are stored.
         stamp: Stamp of the history file that the run has read, or None.
     """
@@ -48,9 +49,11 @@ class Writer:
         integrator: Integrator,
         about: Mapping[str, Any],
         *,
+        every: int = 1,
         history: bool = False,
         stamp: Mapping[str, Any] | None = None,
     ) -> None:
+        self.every = every
         self._path, self._integrator, self._about = path, integrator, dict(about)
         self._target = path.absolute()  # the thread must not follow a change of the folder
         self._history, self._stamp = history, stamp
@@ -68,6 +71,10 @@ class Writer:
     def __exit__(self, *stop: Any) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+
+    def way_on(self) -> str:
+        """Hint how to resume an interrupted run."""
+        return f"go on from {str(self._path)!r}"
 
     def write(
         self, run: Iterable[tuple[str, str | Layout, Any]] = (), recorder: Recorder | None = None

@@ -134,10 +134,9 @@ def simulate(
         if sys.stderr.isatty() if progress in (None, "bar") else progress:
             bar = stack.enter_context(Progress(run.made + run.left, run.made))
         with run.observed():
-            run.advance(loop, checkpoint, writer, bar)
+            run.advance(loop, writer, bar)
         result = run.result()
-        if writer is not None:
-            writer.wait()
+        run.end(writer)
     if bar is not None and progress != "bar":
         bar.say(result.summary())
     return result

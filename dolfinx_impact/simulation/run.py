@@ -19,7 +19,6 @@ from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import CompiledLoop, Steps
 from ..output.observer import ObserverLike, is_called_after_steps, overrides
 from ..output.result import Result
-from .checkpoint import Checkpoint
 from .checkpoint_writer import Writer
 from .energy_guard import compiled_look
 from .motion_jumps import MotionJumps
@@ -104,19 +103,12 @@ class ChunkedRun:
         self._in_step, self._jumps = False, MotionJumps(s)
         self._overlap = Overlap(s)
 
-    def advance(
-        self,
-        compiled: CompiledLoop | None,
-        checkpoint: Checkpoint | None,
-        writer: Writer | None,
-        bar: Progress | None,
-    ) -> None:
+    def advance(self, compiled: CompiledLoop | None, writer: Writer | None, bar: Progress | None) -> None:
         """Advance to the end time in chunks, which are passed to the recorder and the observers. Collective.
 
         Args:
             compiled: Compiled loop over the steps of a chunk, or None.
-            checkpoint: Where and how often to store the run, or None.
-            writer: The writer of the checkpoint, or None.
+            writer: The writer of the checkpoints, or None.
             bar: The progress bar, or None.
 
         Raises:
@@ -130,7 +122,7 @@ class ChunkedRun:
         while self.left > 0:
             if watch is not None and (watch.due or self.made % watch.every == 0):
                 self._control_step(watch)
-            chunk, stop, due, steps.count = self._chunk(watch, checkpoint), 0, False, 0
+            chunk, stop, due, steps.count = self._chunk(watch, writer), 0, False, 0
             if compiled is not None:
                 if s.outdated:
                     raise RuntimeError(_REASSEMBLED)
@@ -161,15 +153,20 @@ class ChunkedRun:
             self._publish()
             if self.made // EVERY > (self.made - steps.count) // EVERY:
                 self._overlap.look()
-            if checkpoint is not None and writer is not None:
-                if stop or self.made % checkpoint.every == 0:
-                    writer.write(self.state(), self.recorder)
-                if stop:
-                    writer.wait()
+            if writer is not None and (stop or self.made % writer.every == 0):
+                writer.write(self.state(), self.recorder)
             if stop:
-                raise Interrupted(stop, checkpoint.way_on() if checkpoint is not None else "")
+                self.end(writer, stop)
         if self.watch is not None:
             self.watch.refuse_inside_out()
+
+    def end(self, writer: Writer | None, stop: int = 0) -> None:
+        """Wait for the last checkpoint; raise Interrupted for a signal, also one since then. Collective."""
+        if writer is not None:
+            writer.wait()
+            stop = stop or self.monitor.stopped_by()
+        if stop:
+            raise Interrupted(stop, "" if writer is None else writer.way_on())
 
     @contextmanager
     def observed(self) -> Iterator[None]:
@@ -296,12 +293,12 @@ class ChunkedRun:
             self.recorder.add_impulses(s)
             self.left = max(1, round((self.t_end - s.t) / s.dt))
 
-    def _chunk(self, watch: Watch | None, checkpoint: Checkpoint | None) -> int:
+    def _chunk(self, watch: Watch | None, writer: Writer | None) -> int:
         """Number of steps until the next output, check or checkpoint."""
         chunk = min(self._steps.capacity, self.left)
         if self.balance is None:  # the energy is looked at between chunks of compiled loops
             chunk = min(chunk, compiled_look(self.made))
-        for period in (watch.every if watch else 0, checkpoint.every if checkpoint else 0):
+        for period in (watch.every if watch else 0, writer.every if writer else 0):
             chunk = min(chunk, period - self.made % period) if period else chunk
         return chunk
 

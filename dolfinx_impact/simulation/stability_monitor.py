@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 
 from .. import parallel
 from .._types import FloatArray
@@ -163,6 +164,10 @@ class StabilityMonitor:
             self._refuse_divergence(local[0], local[6] - min(local[8], 0.0), local[7], s.t, s.n)
             self._update_drift(max(abs(local[0]), abs(local[1])), local[5])
         return int(stop)
+
+    def stopped_by(self) -> int:
+        """The first signal that a rank has caught, 0 for none; also of systems on every rank. Collective."""
+        return next((caught[0] for caught in MPI.COMM_WORLD.allgather(self._caught[:1]) if caught), 0)
 
     def check_many(self, part: Steps) -> int:
         """Check the states after a block of steps, on a single rank; see :meth:`check`."""

@@ -191,3 +191,21 @@ def test_a_class_of_ones_own_says_what_it_does_not_take(names, words):
 def test_the_table_has_every_feature_of_every_scheme():
     assert all(tuple(takes(kind)) == FEATURES for kind in CLASSES.values())
     assert set(takes(di.CDLagrange).values()) == {"yes"}
+
+
+@pytest.mark.parametrize("divided_in_two", [False, True])
+@pytest.mark.parametrize("has", [("damping",), ("loads over time",), ("damping", "loads over time")])
+def test_what_is_excluded_is_seen_beside_what_is_not(has, divided_in_two):
+    """Also in one of the two bodies of HATI."""
+    options = {name: value for feature in has for name, value in BODIES[feature].items()}
+    mesh, base = plate(cells=(2, 4)), {"density": 2.0, "law": LINEAR}
+    parts = [{"cells": "near"}, {"cells": "far", **options}] if divided_in_two else [options]
+    made = [di.Solid(mesh, **base, **each) for each in parts]
+    kind, ratio = (di.HATI, {"ratio": 2}) if divided_in_two else (di.CDLagrange, {})
+    for name in ("damping", "loads over time"):
+        mine = type("Mine", (kind,), {"excludes": (name,)})
+        if name in has:
+            with pytest.raises(ValueError, match=f"a Mine takes no {name}; the system has {name}"):
+                mine(*made, 0.01, **ratio)
+        else:
+            assert mine(*made, 0.01, **ratio).n == -1

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import time
 
 import numpy as np
@@ -341,6 +342,23 @@ def test_a_change_of_the_folder_is_not_followed(monkeypatch, tmp_path):
     run("run", at=27, observers=[lambda s: os.chdir(tmp_path / "other" if s.n % 2 else tmp_path)])
     assert not list((tmp_path / "other").iterdir())
     assert resumed(tmp_path / "run")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("make", [ball, rubber])
+def test_a_signal_in_the_last_write_is_told(make, monkeypatch, shared_path):
+    """Every rank ends, whichever is told, and the run can be taken up where it ended."""
+
+    def archive(path, arrays):
+        write(path, arrays)
+        signal.raise_signal(signal.SIGINT)
+
+    write, path = checkpoint_writer._archive, shared_path / "run"
+    with monkeypatch.context() as told:
+        told.setattr(checkpoint_writer, "_archive", archive)
+        with pytest.raises(di.Interrupted, match="interrupted by SIGINT: go on from '.*run'"):
+            run(path, at=STEPS, kept=STEPS, make=make)
+    assert difference(whole(make), go_on(make, path)) == 0.0
 
 
 def test_a_description_that_is_no_json_is_refused(tmp_path):
