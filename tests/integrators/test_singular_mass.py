@@ -543,7 +543,7 @@ OF_MASSES = """
 #: Attributes of bodies that schemes and output do not ask a system for.
 OF_BODIES = """
     active assembled_forces is_viscous dx element_forces facet_cells forces has_viscosity add_viscous_tangent
-    inflation_cost linearised loads neighbours one_pattern own_forms reassemble rest subtract_internal
+    inflation_cost linearised neighbours one_pattern own_forms reassemble rest subtract_internal
     tangent_forms
 """.split()
 
