@@ -35,6 +35,9 @@ class Claim:
     measure: Callable[[Runs], Any]
     compare: Comparison | None = None  #: None where the measure returns a verdict.
     why: str = ""  #: Meaning of the number, and the reason of the bound.
+    kind: str = (
+        "verified"  #: Against papers and exact or computed solutions; or ``"validated"``: measurements.
+    )
 
     def decide(self, runs: Runs) -> Verdict:
         """The verdict; a run that failed leaves the claim not reproduced, one left out not decided."""
@@ -118,10 +121,14 @@ def row(
     return claims
 
 
-def table(case: str, paper: str, rows: Iterable[Row], prefix: str = "") -> tuple[Claim, ...]:
+def table(
+    case: str, paper: str, rows: Iterable[Row], prefix: str = "", *, kind: str = "verified"
+) -> tuple[Claim, ...]:
     """All claims of the rows, made by :func:`row`; ``prefix`` stands in front of all ids."""
     claims = (claim for each in rows for claim in each)
-    return tuple(replace(c, id=prefix + c.id, case=c.case or case, paper=c.paper or paper) for c in claims)
+    return tuple(
+        replace(c, id=prefix + c.id, case=c.case or case, paper=c.paper or paper, kind=kind) for c in claims
+    )
 
 
 @dataclass(frozen=True)
