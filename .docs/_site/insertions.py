@@ -18,11 +18,13 @@ LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
 #: Functions of the argument by kind; ``lines`` and ``output`` depend on the page instead.
 MAKERS = {
     "api": api.reference,
+    "counts": report.counts,
     "measured": measured.table,
     "report": report.page,
     "schemes": schemes.table,
     "sketch": sketches.sketch,
     "study": studies.table,
+    "validated": report.validated,
 }
 #: Functions of the argument and the way from the page to the top of the site.
 PLACED = {"figure": report.figure, "film": demos.film, "gallery": demos.gallery}

@@ -8,12 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from dolfinx_impact.benchmark.claims import FIGURES
-from dolfinx_impact.benchmark.report.wording import title
+from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES
+from dolfinx_impact.benchmark.report.wording import KINDS, asked, by_kind, title
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / ".docs" / "stored" / "report"
 WORDS = {True: "reproduced", False: "not reproduced", None: "not decidable"}
+PAGES = {"verified": "verification", "validated": "experiments"}  #: Of the kinds of claims.
 
 _Row = Mapping[str, Any]
 
@@ -49,13 +50,16 @@ def _by_paper(claims: Iterable[_Row]) -> dict[str, list[_Row]]:
     return papers
 
 
-def _counts(claims: Iterable[_Row]) -> str:
+def _number(claims: Iterable[_Row]) -> list[int]:
+    """How many claims there are, and how many of each verdict."""
+    verdicts = [claim["reproduced"] for claim in claims]
+    return [len(verdicts), *map(verdicts.count, WORDS)]
+
+
+def _sources(claims: Iterable[_Row]) -> str:
     """How many claims of each source hold, and of all."""
     papers = {**_by_paper(claims), "all": list(claims)}
-    rows = [
-        [paper, len(found), *(sum(each["reproduced"] is verdict for each in found) for verdict in WORDS)]
-        for paper, found in papers.items()
-    ]
+    rows = [[paper, *_number(found)] for paper, found in papers.items()]
     return _table(["source", "claims", *WORDS.values()], rows)
 
 
@@ -90,20 +94,26 @@ def _figures() -> list[str]:
     return parts
 
 
-def describe(report: _Row) -> str:
-    """A report in Markdown: where it comes from, its claims by source, those that do not hold, figures."""
-    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
-    claims = report["claims"]
-    parts = [f"Report of {report['date']} ({versions}).", "## Claims by source", _counts(claims)]
+def _kind(kind: str, claims: list[_Row]) -> list[str]:
+    """The claims of a kind: by source, those that do not hold, all."""
+    parts = [f"## {kind.capitalize()} {KINDS[kind]}", _sources(claims)]
     names = ["source", "where", "claim", "measured", "expected", "reason"]
     for verdict, head in ((False, "Claims that do not hold"), (None, "Claims that no run decides")):
         found = [claim for claim in claims if claim["reproduced"] is verdict]
         rows = [[c["paper"], c["where"], c["claim"], c["measured"], c["expected"], c["why"]] for c in found]
         if found and verdict is False:
-            parts += [f"## {head}", _table(names, rows)]
+            parts += [f"### {head}", _table(names, rows)]
         elif found:
-            parts += [f"## {head}", _folded(f"{len(found)}, with the reasons", _table(names, rows))]
-    parts += ["## All claims", *_all(claims)]
+            parts += [f"### {head}", _folded(f"{len(found)}, with the reasons", _table(names, rows))]
+    return [*parts, "### All claims", *_all(claims)]
+
+
+def describe(report: _Row) -> str:
+    """A report in Markdown: where it comes from, its claims by kind and source, figures."""
+    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
+    parts = [f"Report of {report['date']} ({versions})."]
+    for kind, claims in by_kind(report["claims"]).items():
+        parts += _kind(kind, claims)
     if figures := _figures():
         parts += ["## Figures", *figures]
     return "\n\n".join(parts)
@@ -112,3 +122,22 @@ def describe(report: _Row) -> str:
 def page(_: str) -> str:
     """The text of the page."""
     return describe(stored())
+
+
+def counts(_: str) -> str:
+    """How many claims of each kind hold, with the pages about them."""
+    kinds = by_kind(stored()["claims"])
+    rows = [[f"[{kind}]({PAGES[kind]}.md) {KINDS[kind]}", *_number(found)] for kind, found in kinds.items()]
+    return _table(["", "claims", *WORDS.values()], rows)
+
+
+def validated(case: str) -> str:
+    """The claims on a case that compare it with measurements: verdicts and bounds, and the reasons folded."""
+    of_case = {claim.id for claim in CLAIMS if claim.case == case}
+    found = [c for c in by_kind(stored()["claims"]).get("validated", ()) if c["id"] in of_case]
+    if not found:
+        return "The stored report was made before these claims."
+    rows = [[c["where"], c["claim"], c["measured"], asked(c), WORDS[c["reproduced"]]] for c in found]
+    reasons = _table(["where", "claim", "reason"], [[c["where"], c["claim"], c["why"]] for c in found])
+    table = _table(["where", "claim", "found", "asked for", "verdict"], rows)
+    return f"{table}\n\n{_folded('Each shot, and the reasons of the bounds', reasons)}"

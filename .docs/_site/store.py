@@ -27,7 +27,7 @@ from _site import demos, programs, report  # noqa: E402
 ROOT = demos.ROOT
 RESULTS = ROOT / "results"
 _FILM, _PICTURE, _CARD = 640, 1000, 400  #: Widths [pixels].
-_CLAIM = "id paper where claim measured expected reproduced why".split()
+_CLAIM = "id paper where claim kind measured expected tolerance relation reproduced why".split()
 _PROPERTY = "name measured reproduced".split()
 
 

@@ -14,7 +14,7 @@ from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.build import as_row
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
-from dolfinx_impact.benchmark.report.wording import asked, faster, title
+from dolfinx_impact.benchmark.report.wording import KINDS, asked, faster, title
 from dolfinx_impact.benchmark.verdict import Verdict
 
 FINDINGS = (
@@ -81,6 +81,7 @@ def html(folder):
             "paper": c.paper,
             "where": c.where,
             "claim": c.claim,
+            "kind": "validated" if i % 3 == 2 else "verified",
             **as_row(FINDINGS[i % len(FINDINGS)]),
         }
         for i, c in enumerate(CLAIMS)
@@ -146,9 +147,13 @@ def test_case_first_sentence_and_drawing_then_figures_then_claims(case, html):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_claims_are_grouped_by_paper_and_folded(case, html):
-    part = unescape(section(html, case)).split("<h3>Claims</h3>")[1].split("<h3>Runs")[0]
-    claims = [c for c in CLAIMS if c.case == case]
+@pytest.mark.parametrize("kind", KINDS)
+def test_claims_are_grouped_by_kind_and_paper_and_folded(kind, case, html):
+    whole = unescape(section(html, case)).split("<h3>Claims</h3>")[1].split("<h3>Runs")[0]
+    claims = [c for i, c in enumerate(CLAIMS) if c.case == case and (i % 3 == 2) == (kind == "validated")]
+    head = f"<h4>{kind.capitalize()}, {KINDS[kind]}</h4>"
+    assert whole.count(head) == bool(claims)
+    part = whole.partition(head)[2].partition("<h4>")[0]
     kinds = {c.id: FINDINGS[CLAIMS.index(c) % len(FINDINGS)].reproduced for c in claims}
     papers = list(dict.fromkeys(c.paper for c in claims if kinds[c.id] is not None))
     assert re.findall(r"<details><summary><b>(.*?)</b>", part) == papers
@@ -163,6 +168,20 @@ def test_claims_are_grouped_by_paper_and_folded(case, html):
     left = [name for name, kind in kinds.items() if kind is None]
     assert folded.partition("<")[0] == (str(len(left)) if left else "")
     assert all(f"<code>{name}</code>" in folded for name in left)
+
+
+def test_kinds_are_counted_apart(html):
+    head = html.split("</header>")[0]
+    for kind, words in KINDS.items():
+        found = [
+            FINDINGS[i % len(FINDINGS)] for i in range(len(CLAIMS)) if (i % 3 == 2) == (kind == "validated")
+        ]
+        reproduced = sum(each.reproduced is True for each in found)
+        badge = f'<span class="v true">{reproduced} reproduced</span>'
+        assert (
+            f"<b>{kind.capitalize()}</b> {words}: " in head and badge in head.split(words)[1].split("</p>")[0]
+        )
+    assert re.search(r'<span class="small">\d+ of \d+ validated', html)
 
 
 def test_what_cannot_be_decided_stands_by_reason(html):

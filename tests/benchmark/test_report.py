@@ -132,10 +132,10 @@ def found(made):
 def test_json_has_the_keys_of_the_contract(found):
     assert list(found) == ["versions", "cases", "claims", "schemes", "work_precision"]
     assert set(found["versions"]) == {"package", "commit", "dolfinx", "petsc", "numpy", "python"}
-    keys = ["id", "paper", "where", "claim", "measured", "expected", "tolerance", "reproduced", "why"]
+    keys = ["id", "paper", "where", "claim", "kind", "measured", "expected", "tolerance", "reproduced", "why"]
     for claim in found["claims"]:
         assert list(claim) == [*keys, "relation"]
-        assert claim["reproduced"] in (True, False, None) and claim["why"]
+        assert claim["reproduced"] in (True, False, None) and claim["why"] and claim["kind"] == "verified"
     (row,) = found["work_precision"]
     assert list(row) == ["case", "quantity", "goal", "seconds", "forces"] and row["case"] == "bouncing-ball"
     assert set(row["seconds"]) <= {"carpenter", *MINE}
@@ -274,6 +274,7 @@ def invented(schemes):
         {"id": "distasio-fig06-word", "reproduced": False, "why": 300 * "w"},
         {"id": "distasio-fig07-yes", "reproduced": True, "why": "so it is"},
     ]
+    claims = [{**claim, "kind": "verified"} for claim in claims]
     cases = {"bouncing-ball": {scheme: {"failed": "ValueError: \udcff " + 100 * "ab "} for scheme in schemes}}
     return {"versions": {}, "cases": cases, "claims": claims, "schemes": rows}
 
@@ -302,6 +303,20 @@ def test_the_summary_is_as_wide_as_the_terminal(schemes, columns):
     assert "-: the scheme does not run the case, or its run failed" in lines
     assert any(line.startswith("angular momentum: the angular momentum is kept") for line in lines)
     assert "off by at most 0.025" in " ".join(" ".join(lines).split())
+
+
+def test_verified_and_validated_are_counted_apart():
+    made = invented(["cd-lagrange"])
+    made["cases"] |= {"taylor-bar": {}, "two-bars": {}}
+    made["claims"] += [
+        {"id": f"shot-{i}", "kind": "validated", "reproduced": i > 0, "why": "friction"} for i in range(4)
+    ]
+    text = terminal.summary(made, {**CASE_OF, **{f"shot-{i}": "taylor-bar" for i in range(4)}}, 80)
+    verified, validated = text.split("\n\n")[:2]
+    head = r" +reproduced +not +undecided\n"
+    assert re.fullmatch(rf"verified{head}bouncing-ball +1 +2 +0\ntwo-bars +0 +0 +0", verified)
+    assert re.match(rf"validated{head}taylor-bar +3 +1 +0\n", validated)
+    assert "NOT reproduced: shot-0: friction" in validated
 
 
 def test_few_schemes_are_columns_and_many_are_rows():

@@ -386,16 +386,26 @@ def test_names_of_public_modules_are_on_their_pages():
 
 
 @SPHINX
-def test_page_of_the_report():
-    """It counts the claims of each source, and gives the reason of those that do not hold."""
+def test_page_of_the_report(monkeypatch):
+    """It counts the claims of each kind and source, and gives the reason of those that do not hold."""
     claim = {"id": "a", "paper": "Jean (1999)", "where": "Fig. 1", "claim": "It holds.", "measured": 0.5}
-    claim |= {"expected": 0.0, "tolerance": 0.1, "reproduced": True, "why": "a reason"}
+    claim |= {"expected": 0.0, "tolerance": 0.1, "relation": "<=", "reproduced": True, "why": "a reason"}
+    claim["kind"] = "verified"
     other = {**claim, "id": "b", "claim": "It does not.", "reproduced": False, "why": "another | reason"}
-    report = {"date": "2026-01-02", "versions": {"commit": "abc123"}, "claims": [claim, other]}
-    page = part_of_the_site("report").describe(report)
+    shots = [{**other, "id": CLAIMS[0].id, "kind": "validated", "paper": "Taylor (1948)"}]
+    report = {"date": "2026-01-02", "versions": {"commit": "abc123"}, "claims": [claim, other, *shots]}
+    site = part_of_the_site("report")
+    page, validated = site.describe(report).split("## Validated against measurements\n")
+    assert "| Taylor (1948) | 1 | 0 | 1 | 0 |" in validated and "Taylor" not in page
     assert "2026-01-02" in page and "abc123" in page
     assert "| Jean (1999) | 2 | 1 | 1 | 0 |" in page
     assert r"| It does not. | 0.5 | 0 | another \| reason |" in page and "| It holds. | 0.5 | 0 |" in page
+    monkeypatch.setattr(site, "stored", lambda: report)
+    *_, verified, validated = site.counts("").splitlines()
+    assert verified.endswith("| 2 | 1 | 1 | 0 |") and validated.startswith("| [validated](experiments.md) ")
+    shown = site.validated(CLAIMS[0].case)
+    assert "| Fig. 1 | It does not. | 0.5 | asked for ≤ 0.1 | not reproduced |" in shown
+    assert r"another \| reason" in shown.partition("<details>")[2]
 
 
 @SPHINX
@@ -502,7 +512,9 @@ def test_a_report_is_stored(tmp_path, monkeypatch):
     monkeypatch.setattr(store.report, "STORED", tmp_path / "stored")
     with pytest.raises(SystemExit, match="benchmark report"):
         store.store_report()
-    claim = dict.fromkeys("id paper where claim measured expected reproduced why tolerance".split(), 1)
+    claim = dict.fromkeys(
+        "id paper where claim kind measured expected tolerance relation reproduced why scale".split(), 1
+    )
     made = {
         "versions": {"numpy": "2"},
         "cases": {"a": {}},
@@ -514,7 +526,7 @@ def test_a_report_is_stored(tmp_path, monkeypatch):
     (tmp_path / "report" / "a.svg").write_text('<svg><!-- no -->\n <path d="M 1.2345 -2.0001"/>\n</svg>')
     store.store_report()
     stored = store.report.stored()
-    assert "tolerance" not in stored["claims"][0] and stored["versions"] == {"numpy": "2"}
+    assert "scale" not in stored["claims"][0] and stored["versions"] == {"numpy": "2"}
     assert gzip.decompress((tmp_path / "stored" / "a.svg.gz").read_bytes()) == (
         b'<svg>\n<path d="M 1.2 -2"/>\n</svg>'
     )

@@ -314,14 +314,15 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     cases: dict[str, dict[str, Any]] = {case: {} for case in choice.cases}
     for case, scheme in choice.runs():
         cases[case][scheme] = found["run", case, scheme]
-    claims = [_row(c, "id paper where claim", found["claim", c.id]) for c in choice.about(CLAIMS)]
+    claims = [_row(c, "id paper where claim kind", found["claim", c.id]) for c in choice.about(CLAIMS)]
     schemes, about = {}, "id name unit case criterion bound"
     for scheme in choice.asked():
         schemes[scheme] = [_row(p, about, found["property", p.id, scheme]) for p in choice.questions()]
     for scheme in choice.own:
         for row in schemes[scheme]:
             mine = {"id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"]}
-            claims.append({**mine, "claim": row["criterion"], **{name: row[name] for name in _VERDICT}})
+            mine |= {"claim": row["criterion"], "kind": "verified"}
+            claims.append({**mine, **{name: row[name] for name in _VERDICT}})
     report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
     answers = (found["work", case] for case in choice.cases if case in STUDIES)
     if costs := [row for answer in answers for row in answer.get("rows", ())]:

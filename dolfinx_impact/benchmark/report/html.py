@@ -13,7 +13,7 @@ from .. import drawings
 from ..cases import CASES
 from ..claims import Figure
 from ..work_precision import figures as work
-from .wording import Grid, asked, count, number, properties, title
+from .wording import KINDS, Grid, asked, by_kind, count, number, properties, title
 
 STYLE = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
@@ -66,7 +66,9 @@ def _head(report: _Row, claims: Mapping[str, Sequence[_Row]]) -> str:
     words = f"{len(claims)} cases, run with {len(schemes)} schemes.</p>"
     if every:
         words = f"{len(every)} claims from {papers} sources on {len(claims)} cases, decided by runs with "
-        words += f"{len(schemes)} schemes.</p><p>{_tally(every)}</p>"
+        words += f"{len(schemes)} schemes.</p>"
+        for kind, found in by_kind(every).items():
+            words += f"<p><b>{kind.capitalize()}</b> {KINDS[kind]}: {_tally(found)}</p>"
     if part := report.get("interrupted"):
         words += f"<p><b>Interrupted: {part['done']} of {part['of']} tasks were finished.</b></p>"
     return f"<header><h1>Impact benchmark</h1><p>{words}</header>"
@@ -76,16 +78,18 @@ def _contents(claims: Mapping[str, Sequence[_Row]], below: Mapping[str, str]) ->
     """A card for each case, with its drawing and the parts that are reproduced and not as a bar."""
     cards = []
     for case, found in claims.items():
-        yes, no, unknown = count(found)
-        words = f"{yes} of {yes + no}" + (f", {unknown} not decidable" if unknown else "")
-        widths = {kind: 100 * n / max(1, len(found)) for kind, n in (("true", yes), ("false", no))}
-        bar = "".join(f'<i class="{kind}" style="width:{width:.1f}%"></i>' for kind, width in widths.items())
-        cards.append(
-            f'<a href="#{_text(case)}">{_drawing(case)}<b>{_text(title(case))}</b>'
-            f'<span class="bar">{bar}</span><span class="small">{words}</span></a>'
-        )
+        bars = "".join(_bar(kind, some) for kind, some in by_kind(found).items())
+        cards.append(f'<a href="#{_text(case)}">{_drawing(case)}<b>{_text(title(case))}</b>{bars}</a>')
     links = " · ".join(f'<a href="#{name}">{head}</a>' for name, head in below.items())
     return f'<nav aria-label="Contents">{_listed(cards, "cards")}<p>{links}</p></nav>'
+
+
+def _bar(kind: str, claims: Sequence[_Row]) -> str:
+    yes, no, unknown = count(claims)
+    words = f"{yes} of {yes + no} {kind}" + (f", {unknown} not decidable" if unknown else "")
+    widths = {verdict: 100 * n / len(claims) for verdict, n in (("true", yes), ("false", no))}
+    parts = (f'<i class="{verdict}" style="width:{width:.1f}%"></i>' for verdict, width in widths.items())
+    return f'<span class="bar">{"".join(parts)}</span><span class="small">{words}</span>'
 
 
 # -- a case
@@ -95,8 +99,8 @@ def _case(case: str, claims: Sequence[_Row], figures: str, runs: _Row) -> str:
     return (
         f'<section id="{_text(case)}"><h2>{_text(title(case))}</h2>\n<div class="intro">'
         f'<div class="sketch">{_drawing(case)}</div><div><p class="about">{_text(CASES[case].about)}</p>'
-        f"<p>{_tally(claims)}</p><p><code>{_text(case)}</code></p></div></div>\n"
-        f"{figures}\n<h3>Claims</h3>\n{_claims(claims)}\n"
+        f"{_tallies(claims)}<p><code>{_text(case)}</code></p></div></div>\n"
+        f"{figures}\n<h3>Claims</h3>\n{_kinds(claims)}\n"
         f"<h3>Runs at the default parameters</h3>\n{_runs(runs)}</section>"
     )
 
@@ -123,6 +127,21 @@ def _figures(drawn: Sequence[Drawn], folder: Path) -> str:
         shown.append(f"<figure>{image}{caption}</figure>")
     below = _fold(f"Figures not drawn: {len(left)}", _listed(left)) if left else ""
     return ('<div class="figures">' + "\n".join(shown) + "</div>" if shown else "") + below
+
+
+def _tallies(claims: Sequence[_Row]) -> str:
+    """The counts of each kind of claims."""
+    kinds = (f"<p>{kind.capitalize()} {_tally(found)}</p>" for kind, found in by_kind(claims).items())
+    return "".join(kinds) or f"<p>{_tally(claims)}</p>"
+
+
+def _kinds(claims: Sequence[_Row]) -> str:
+    """Claims under the word of their kind."""
+    kinds = (
+        f"<h4>{kind.capitalize()}, {KINDS[kind]}</h4>\n{_claims(found)}"
+        for kind, found in by_kind(claims).items()
+    )
+    return "\n".join(kinds) or _claims(claims)
 
 
 def _claims(claims: Sequence[_Row]) -> str:

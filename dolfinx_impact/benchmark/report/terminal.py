@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
-from .wording import Grid, count, properties
+from .wording import KINDS, Grid, count, properties
 from .workers import Task
 
 _QUIET = 60.0  #: Seconds without an answer after which the running tasks are named.
@@ -66,10 +66,18 @@ def say(words: str) -> None:
 
 
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
-    """Verdicts by case, failures and properties, in ``width`` columns; own schemes have no case."""
+    """Verdicts by kind and case, failures and properties, in ``width`` columns; own schemes have no case."""
     width, cases, claims = max(width, _NARROWEST), report["cases"], report["claims"]
-    counts = [[*map(str, count(c for c in claims if case_of.get(c["id"]) == case))] for case in cases]
-    (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)
+    found = {case: [c for c in claims if case_of.get(c["id"]) == case] for case in cases}
+    lines: list[str] = []
+    for kind in KINDS:
+        # What was run and has no claims stands with the verified ones.
+        of_kind = {case: [c for c in some if c["kind"] == kind] for case, some in found.items()}
+        shown = [case for case in cases if of_kind[case] or kind == "verified" and not found[case]]
+        counts = [[*map(str, count(of_kind[case]))] for case in shown]
+        if shown:
+            (block,) = _blocks(kind, shown, ["reproduced", "not", "undecided"], counts, width)
+            lines += ["", *block] if lines else block
     every = [(f"{case} with {s}", run) for case, runs in cases.items() for s, run in runs.items()]
     notes = [f"failed: {name}: {run['failed']}" for name, run in every if "failed" in run]
     missed = [c for c in claims if c["reproduced"] is False and c["id"] in case_of]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 NO_ANSWER = "the scheme does not run the case, or its run failed"
+#: Kinds of claims, in the order of a report, and what they are compared with.
+KINDS = {"verified": "against papers, exact and computed solutions", "validated": "against measurements"}
 _SMALL = ("der", "in")  #: Words that a heading leaves small.
 _BOUND = ("expected", "tolerance")
 _SIGNS = {"<=": "≤", ">=": "≥", ">": ">"}
@@ -63,6 +65,13 @@ def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
     """How many are reproduced, not reproduced, undecided."""
     counts = Counter(claim["reproduced"] for claim in claims)
     return counts[True], counts[False], counts[None]
+
+
+def by_kind(claims: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Claims by kind, without the kinds that have none."""
+    every = list(claims)
+    found = {kind: [claim for claim in every if claim["kind"] == kind] for kind in KINDS}
+    return {kind: some for kind, some in found.items() if some}
 
 
 def criteria(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Mapping[str, Any], str]]:
