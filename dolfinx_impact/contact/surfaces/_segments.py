@@ -202,10 +202,13 @@ def integrate_pair_2d(
     high = min(max(ys[0], ys[nn - 1]), max(ym[0], ym[nn - 1]))
     if high - low <= _SLIVER * min(abs(ys[nn - 1] - ys[0]), abs(ym[nn - 1] - ym[0])):
         return np.inf
+    lowest = np.inf
     for q in range(weights.size):
         at = low + rule[q, 0] * (high - low)
         line_functions(points, ym, at, Nm, dN)
         slope = line_functions(points, ys, at, Ns, dN)
+        if nn > 2:  # between its ends the gap of curved facets may be less
+            lowest = min(lowest, point_gap(x, slave, master, n, Ns, Nm))
         tx, ty, r = 0.0, 0.0, 0.0
         for k in range(nn):
             tx += dN[k] * x[slave[k], 0]
@@ -215,7 +218,6 @@ def integrate_pair_2d(
         if axisymmetric:
             dA *= 2.0 * math.pi * r
         add_point(Ns, Nm, dA, mass, cross)
-    lowest = np.inf
     for at in (low, high):
         line_functions(points, ym, at, Nm, dN)
         line_functions(points, ys, at, Ns, dN)
@@ -280,6 +282,8 @@ def integrate_pair_3d(
             py = polygon[0, 1] + rule[q, 0] * uy + rule[q, 1] * wy
             facet_functions(points, simplex, ys, of_slave, px, py, tail, Ns)
             facet_functions(points, simplex, ym, of_master, px, py, tail, Nm)
+            if nn > nc:
+                lowest = min(lowest, point_gap(x, slave, master, n, Ns, Nm))
             add_point(Ns, Nm, weights[q] * jacobian, mass, cross)
     return lowest
 

@@ -132,6 +132,10 @@ class Assembly:
         self.gap = np.concatenate([each.gap for each in self.members])
         self.area = self._thickness * np.concatenate([each.area for each in self.members])
 
+    def least_gaps(self) -> FloatArray:
+        """Least gap of what is opposite to each point at the last :meth:`update`, shape (n,) [m]."""
+        return np.concatenate([each.least_gaps() for each in self.members])
+
     @property
     def small_parts(self) -> bool:
         """Whether a facet on this rank has places of a linear pressure."""

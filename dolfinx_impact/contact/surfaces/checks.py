@@ -45,8 +45,10 @@ def refuse_facing_away(facets: Facets, first: int, second: int, names: tuple[str
 def refuse_overlap(contact: Any, u: FloatArray) -> None:
     """Raise a ValueError where surfaces overlap at ``u``, on the surface or deep inside. Collective."""
     names = " and ".join(repr(name) for name in contact.surfaces)
+    # Weighted gaps of surfaces that touch at one node are negative where functions of both signs weigh them.
+    gaps = np.maximum(contact.gap(u), contact.assembly.least_gaps())
     refuse_penetration(
-        contact, contact.gap(u), contact.places(u), f"nodes of the surfaces {names}", within="the other part"
+        contact, gaps, contact.places(u), f"nodes of the surfaces {names}", within="the other part"
     )
     deepest, where = _deepest_inside(contact, u)
     if deepest > max(contact.gap_tolerance, TOUCHING * contact.system.length):

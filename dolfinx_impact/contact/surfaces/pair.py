@@ -200,6 +200,21 @@ class SurfacePair:
         facets, normal = self._facets.arrays, self._geometry.normal
         self._weigh(x, marks, facets, normal, self._segments, self._parts, self._points)
 
+    def least_gaps(self) -> FloatArray:
+        """Least gap of the segments in each point's row, shape (p,) [m]; infinite without one.
+
+        The weighted gap of a curved or a small facet may be negative although nothing overlaps.
+        """
+        points, parts, least = self._points, self._parts, np.full(self.nodes.size, np.inf)
+        at, point = points.parts, np.repeat(np.arange(self.nodes.size), np.diff(points.start))
+        used = parts.areas[at, points.places] > 0.0
+        np.minimum.at(least, point[used], parts.bottom[at[used]])
+        for i in np.flatnonzero(points.leads):
+            q = points.following[i]
+            while q >= 0:
+                least[i], q = min(least[i], least[q]), points.following[q]
+        return least
+
     @property
     def small_parts(self) -> bool:
         """Whether the pressure on a part of a facet is linear between places of its own."""

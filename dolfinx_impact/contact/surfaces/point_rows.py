@@ -216,6 +216,10 @@ class CornerPoints:
         self._corners.allowed[:] = np.where(covered[self.nodes], 2 if self._of_master else 0, 1)
         self._project(x, self._facets.arrays, self._corners, self._candidates, shut)
 
+    def least_gaps(self) -> FloatArray:
+        """The gaps, shape (p,) [m]."""
+        return self.gap
+
     def closed_nodes(self, tolerance: float) -> IntArray:
         """Closed corners of this rank, and the nodes of the facets opposite."""
         closed = self.gap <= tolerance
