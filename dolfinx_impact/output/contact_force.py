@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class ContactForce(Observer):
                 "the impulses of parts of one body on each other cancel and have no resultant: "
                 "leave the observer out, the impulses of the points are run['r']"
             )
-        self._integrator, self._dt = integrator, integrator.dt
+        self._integrator = integrator
         self._directions, self._block = _directions(integrator.contact)
         self._impulses = np.zeros(integrator.contact.nodes.loaded.dofs.shape)
         if self._resumed and integrator.system.comm.rank > 0:  # rank 0 has the sums
@@ -136,15 +136,11 @@ class ContactForce(Observer):
         self._add(integrator)
 
     def _add(self, integrator: Integrator) -> None:
-        """Add the impulses of the step, and those of a change of the step before, by direction."""
+        """Add the impulses of the step by direction."""
         contact, impulses = integrator.contact, self._impulses
         assert contact is not None
         impulses[:] = 0.0
         integrator.add_nodal_impulses(impulses)
-        if integrator.dt != self._dt and hasattr(integrator, "r_change"):
-            change: Any = integrator
-            contact.nodes.add_impulses(change.impulses_of(change.r_change, change.r_t_change), impulses)
-        self._dt = integrator.dt
         self._rows[-1][1:] += np.bincount(self._directions, impulses.ravel(), self._block)
 
     def history(self) -> ImpulseHistory:

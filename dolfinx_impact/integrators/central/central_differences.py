@@ -67,6 +67,7 @@ class CentralDifferences(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.r_change, self.r_t_change = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.r_impact, self.r_t_impact = np.zeros_like(self.r), np.zeros_like(self.r_t)
+        self._nodal_change: FloatArray | None = None  # impulses of a change of the step at its nodes
         self.enforcement, self._loops = enforcement, for_arrays()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.prescribed.any else 0.0
@@ -112,6 +113,7 @@ class CentralDifferences(Integrator):
     def begin(self) -> None:
         """Impact of points in contact, half a step of the forces and, where contact acts, an impulse."""
         n, system, moved = self.system.owned, self.system, self.system.prescribed
+        self._nodal_change = None
         still = system.constrained.copy()
         if moved.any:
             still[moved.dofs] = False
@@ -183,17 +185,29 @@ class CentralDifferences(Integrator):
         """
         for given in (self.r_change, self.r_t_change, self.r_impact, self.r_t_impact):
             given[...] = 0.0
+        self._nodal_change = None
         if self.n >= 0 and dt != self.dt:
             change(self, float(dt))
+            if self.contact is not None:
+                self._nodal_change = np.zeros(self.contact.nodes.loaded.dofs.shape)
+                changed = self.impulses_of(self.r_change, self.r_t_change)
+                self.contact.nodes.add_impulses(changed, self._nodal_change)
             self.v_force = self.v_start.copy()
             self.r_start[:], self.r_t_start[:] = 0.0, 0.0
         self.dt = float(dt)
         self._kick = self.dt * self.system.inverse_mass
         self.look_ahead = self.dt if self.system.prescribed.any else 0.0
 
+    def add_nodal_impulses(self, out: FloatArray) -> None:
+        """See :meth:`.Integrator.add_nodal_impulses`; those of a change of the step just before included."""
+        super().add_nodal_impulses(out)
+        if self._nodal_change is not None and self.n == 1:
+            out += self._nodal_change
+
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         super().resume(state)
+        self._nodal_change = None
         self.v_force = self.v_before
         if self.n == 0:
             self.v_force = self.v_before + 0.5 * (self.v - self.v_before)

@@ -21,6 +21,30 @@ FAULTS = {
         lambda s: s.floor == "moving" and len(s.blocks) > 1,
         "ways",
     ),
+    "changed-steps": Fault(
+        "nodal impulses lack what a change of the step gave",
+        (
+            (
+                "integrators.central.central_differences",
+                "if self._nodal_change is not None and self.n == 1:",
+                "if False:",
+            ),
+        ),
+        lambda s: s.adapt,
+        "momentum",
+    ),
+    "files-of-the-last-step": Fault(
+        "a file has the impulses of the last step alone",
+        (
+            (
+                "output.fields",
+                "self._s.add_nodal_impulses(self._impulses)",
+                "self.forget_impulses() or self._s.add_nodal_impulses(self._impulses)",
+            ),
+        ),
+        lambda s: s.floor != "none" or s.joint != "none",
+        "written",
+    ),
     "guard": Fault(
         "no energy is too large",
         (("simulation.energy_guard", "MOST, MOST_BEYOND = 1e3, 10.0", "MOST, MOST_BEYOND = 1e300, 1e300"),),

@@ -20,6 +20,7 @@ from . import (
     stored,
     ways,
     works,
+    written,
 )
 from .base import ORACLES, Misfit, Oracle
 
@@ -46,4 +47,5 @@ __all__ = [
     "stored",
     "ways",
     "works",
+    "written",
 ]

@@ -56,8 +56,6 @@ def momentum(seen):
             given -= 0.5 * impulse[-1, nodes].sum(axis=0)
         if s.ratio > 1:  # multipliers that do not vary linearly within a coarse step
             allowed = 0.02 * size + 0.5 * np.abs(impulse[-1, nodes]).sum()
-        if s.adapt:  # a change of the step gives an impulse of its own where contact lasts
-            allowed = 0.02 * size
         if s.ground:
             mass = m[nodes].sum()
             given[0] -= mass * s.ground * np.sin(20.0 * t[-1]) / 20.0
