@@ -28,7 +28,12 @@ HHT = {
     **BOTH,
 }
 NEWMARK = {**{name: HHT[name] for name in ("beta", "gamma")}, **BOTH}
-EPS = {"eps": Option(1e-4, "m/N", "compliance of a point of the penalty", interval="(0, inf)")}
+EPS = {
+    "eps": Option(1e-4, "m/N", "compliance of a point of the penalty", interval="(0, inf)"),
+    "per_area": Option(
+        False, "-", "eps is that of the surface [m/Pa], over the area of a point", (False, True)
+    ),
+}
 #: 6.1 and 6.2 close points below the obstacle, not those that touch it.
 BELOW = {
     "touching": Option(False, "-", "closed when g < -gap_tolerance", (False,)),
@@ -138,17 +143,24 @@ class DEP46(DEP45):
 
 
 class DEP51(HHTNewmark):
-    """5.1: HHT-Newmark, ``lambda' = max(-g(u'), 0) / eps`` with the compliance ``eps`` [m/N]."""
+    """5.1: HHT-Newmark, ``lambda' = max(-g(u'), 0) / eps``; ``eps``, ``per_area`` of :class:`.Penalty`."""
 
     equations = "5.1: Newmark, penalty"
     contact_level, options = "penalty", {**fixed_restitution(0.0), **HHT, **EPS}
     law = ImplicitPenalty
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, eps: float = 1e-4, **options: Any
+        self,
+        system: System,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        eps: float = 1e-4,
+        per_area: bool = False,
+        **options: Any,
     ) -> None:
-        self.eps = eps
-        super().__init__(system, dt, contact, eps=eps, **options)
+        self.eps, self.per_area = eps, per_area
+        super().__init__(system, dt, contact, eps=eps, per_area=per_area, **options)
 
 
 class DEP71(HHTNewmark):
@@ -261,7 +273,7 @@ class DEP44(Midpoint):
 
 
 class DEP52(Midpoint):
-    """5.2: the midpoint rule with an energy-conserving penalty of the compliance ``eps`` [m/N]."""
+    """5.2: the midpoint rule, energy-conserving penalty; ``eps``, ``per_area`` of :class:`.Penalty`."""
 
     compiled_loop = ThetaMethod.compiled_loop
     equations = "5.2: midpoint, energy-conserving penalty"
@@ -276,10 +288,11 @@ class DEP52(Midpoint):
         contact: Contacts = None,
         *,
         eps: float = 1e-4,
+        per_area: bool = False,
         mass: str = "consistent",
     ) -> None:
-        self.eps = eps
-        super().__init__(system, dt, contact, mass=mass, eps=eps)
+        self.eps, self.per_area = eps, per_area
+        super().__init__(system, dt, contact, mass=mass, eps=eps, per_area=per_area)
 
 
 class DEP61(Midpoint):

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from .. import parallel
+from .._types import FloatArray
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
@@ -74,7 +75,9 @@ class DEP48(Central):
 
 
 class DEP53(Central):
-    """5.3: central differences, ``lambda_n = max(-g(u_n), 0) / eps`` with the compliance ``eps`` [m/N].
+    """5.3: central differences, ``lambda_n = max(-g(u_n), 0) / eps``.
+
+    ``eps`` and ``per_area`` are as in :class:`.Penalty`.
 
     Attributes:
         beyond_limit: Also set above a step that is stable for sure with the stiffness of the penalty,
@@ -94,12 +97,13 @@ class DEP53(Central):
         contact: Contacts = None,
         *,
         eps: float = 1e-4,
+        per_area: bool = False,
         allow_unstable: bool = False,
     ) -> None:
-        self.eps = eps
-        super().__init__(system, dt, contact, allow_unstable=allow_unstable, eps=eps)
+        self.eps, self.per_area = eps, per_area
+        super().__init__(system, dt, contact, allow_unstable=allow_unstable, eps=eps, per_area=per_area)
         if self.contact is not None:
-            self.beyond_limit |= self.dt > _penalty_limit(system, self.contact, eps)
+            self.beyond_limit |= self.dt > _penalty_limit(system, self.contact, self.enforcement.compliance)
 
 
 class DEP62(Central):
@@ -135,7 +139,7 @@ class DEP72(StaticContact):
         self.v_before[at] = self.v[at] = 0.0
 
 
-def _penalty_limit(system: System, contact: Contact, eps: float) -> float:
+def _penalty_limit(system: System, contact: Contact, eps: FloatArray) -> float:
     """``2 / sqrt(omega_K^2 + H / eps)``, a step that is stable for sure [s]. Collective."""
-    H = parallel.largest(system.comm, contact.L.diagonal(system.inverse_mass))
-    return 2.0 / math.sqrt((2.0 / system.critical_time_step()) ** 2 + H / eps)
+    stiffest = parallel.largest(system.comm, contact.L.diagonal(system.inverse_mass) / eps)
+    return 2.0 / math.sqrt((2.0 / system.critical_time_step()) ** 2 + stiffest)

@@ -382,6 +382,7 @@ def spring():
     [
         ("dep-5.1", {"eps": 0.0}, "eps must be a positive compliance"),
         ("dep-5.3", {"eps": -1.0}, "eps must be a positive compliance"),
+        ("dep-5.2", {"per_area": True}, "per_area=True takes contact of facets, whose points have areas"),
         ("dep-4.2", {"theta": 1.5}, r"theta must lie in \[0, 1\]"),
         ("dep-4.2", {"theta": 0.0}, "theta above 0"),
         ("dep-4.1", {"alpha": -0.4}, r"alpha must lie in \[-1/3, 0\]"),
@@ -438,11 +439,12 @@ def test_springs_of_points_that_a_step_couples_give_back_what_they_took(seed):
     """The work of each force is the change of its own energy, whatever the other points do."""
     rng, h = np.random.default_rng(seed), 1e-2
     n = int(rng.integers(2, 9))
-    A, eps = rng.normal(size=(n, n)), 10.0 ** rng.uniform(-3, 1)
+    A, eps = rng.normal(size=(n, n)), 10.0 ** rng.uniform(-3, 1, n)
     H = A @ A.T * 10.0 ** rng.uniform(-3, 3) / h
     before, free = rng.normal(size=(2, n))
     gaps = iter([before, free])
-    law = EnergyConservingPenalty(None, eps)
+    law = EnergyConservingPenalty(None)
+    law.compliance = eps
     law.contact = SimpleNamespace(gap=lambda u, t: next(gaps), at=lambda u, v, t, every: None)
     s = SimpleNamespace(
         dt=h, t=0.0, u_before=None, v=None, end_position=lambda: None, constrained=lambda e: (None, 1.0)

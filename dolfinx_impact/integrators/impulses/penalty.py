@@ -1,7 +1,8 @@
 """Penalty contact: Doyen, Ern and Piperno, SIAM J. Sci. Comput. 33 (2011), section 5, doi:10.1137/100791440.
 
 Contact force ``R(g) = max(-g, 0) / eps`` [N] with the compliance eps [m/N]; the impulse of a step is h times
-the force.
+the force. With ``per_area`` it is ``A max(-g, 0) / eps`` for a point with the area A and eps [m/Pa] of the
+surface: a uniform penetration is then a uniform pressure, on any mesh.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import arguments
+from ... import arguments, parallel
 from ..._types import FloatArray
 from ...algebra import complementarity
+from ...contact.base import Contact
 from ...contact.contact_set import Contacts, as_contact
 from ...contact.state import Impulses
 from ..requirements import refuse, refuse_restitution
@@ -30,21 +32,42 @@ class Penalty:
 
     Args:
         contact: The contact, without restitution and friction, or None.
-        eps: Compliance of a contact point [m/N], positive.
+        eps: Compliance of a contact point [m/N], positive; with ``per_area`` of the surface [m/Pa].
+        per_area: Whether the compliance of a point is eps over its area, undeformed.
+
+    Attributes:
+        compliance: Of the points of this rank, shape (p,) [m/N].
 
     Raises:
-        ValueError: A compliance that is not positive; restitution or friction.
+        ValueError: A compliance that is not positive; restitution or friction; areas that are unknown, or not
+            positive. Collective.
     """
 
     halves_first_impulse = True
     excludes = ("friction", "surfaces", "moving obstacles")
 
-    def __init__(self, contact: Contacts, eps: float = 1e-4) -> None:
+    def __init__(self, contact: Contacts, eps: float = 1e-4, per_area: bool = False) -> None:
         arguments.number("eps", eps, "be a positive compliance [m/N]", above=0.0)
         contact = as_contact(contact)
         refuse(self.excludes, "contact by penalty", contact=contact)
         refuse_restitution(contact, "contact by penalty")
-        self.contact, self.eps = contact, float(eps)
+        self.contact, self.eps, self.per_area = contact, float(eps), bool(per_area)
+        self.compliance = _compliance(contact, self.eps, self.per_area)
+
+
+def _compliance(contact: Contact | None, eps: float, per_area: bool) -> FloatArray:
+    """See :attr:`Penalty.compliance`. Collective."""
+    if contact is None or not per_area:
+        return np.full(0 if contact is None else contact.count, eps)
+    areas, error = contact.areas(), None
+    if areas is None or not np.all(areas > 0):
+        error = ValueError(
+            "per_area=True takes contact of facets, whose points have areas: give eps of a point [m/N] and "
+            "leave it out"
+        )
+    parallel.agree(contact.comm, error)
+    found: FloatArray = eps / np.asarray(areas)
+    return found
 
 
 class ExplicitPenalty(Penalty):
@@ -57,7 +80,7 @@ class ExplicitPenalty(Penalty):
         assert self.contact is not None
         t, u = s.contact_point()
         state = self.contact.at(u, None, t, every=True)  # (85)
-        return Impulses(state, s.dt / self.eps * np.maximum(-state.gap, 0.0))
+        return Impulses(state, s.dt / self.compliance * np.maximum(-state.gap, 0.0))
 
 
 class ImplicitPenalty(Penalty):
@@ -73,13 +96,13 @@ class ImplicitPenalty(Penalty):
         state = self.contact.at(s.end_position(), None, s.t, every=True)
         free, sensitivity = s.constrained(0.0)
         gap = self.contact.gap(free, s.t)
-        regularisation = self.eps / (s.dt * sensitivity)  # r = h R(g'), (77)
+        regularisation = self.compliance / (s.dt * sensitivity)  # r = h R(g'), (77)
 
-        def law(H: FloatArray, b: FloatArray) -> FloatArray:
-            return complementarity.solve(H + regularisation * np.eye(len(H)), b)
+        def law(H: FloatArray, b: FloatArray, added: FloatArray) -> FloatArray:
+            return complementarity.solve(H + np.diag(added), b)
 
         every = np.ones(gap.size, dtype=bool)
-        return Impulses(state, response.solve_by(law, state, every, gap / sensitivity))
+        return Impulses(state, response.solve_by(law, state, every, gap / sensitivity, regularisation))
 
 
 class EnergyConservingPenalty(Penalty):
@@ -90,20 +113,20 @@ class EnergyConservingPenalty(Penalty):
 
     def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> Impulses:
         """See :class:`~.contact_laws.Enforcement`."""
-        contact, h, eps = self.contact, s.dt, self.eps
+        contact, h = self.contact, s.dt
         assert contact is not None
         state = contact.at(s.end_position(), None, s.t, every=True)
         before = contact.gap(s.u_before, s.t - h)  # type: ignore[attr-defined]
         free, sensitivity = s.constrained(0.0)
 
-        def law(H: FloatArray, free: FloatArray, before: FloatArray) -> FloatArray:
-            return h * _mean_forces(sensitivity * h * H, free, before, eps)
+        def law(H: FloatArray, *of_points: FloatArray) -> FloatArray:
+            return h * _mean_forces(sensitivity * h * H, *of_points)
 
-        all_points = np.ones(before.size, dtype=bool)
-        return Impulses(state, response.solve_by(law, state, all_points, contact.gap(free, s.t), before))
+        every, gap = np.ones(before.size, dtype=bool), contact.gap(free, s.t)
+        return Impulses(state, response.solve_by(law, state, every, gap, before, self.compliance))
 
 
-def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float) -> FloatArray:
+def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: FloatArray) -> FloatArray:
     """Forces R with ``g' = free + D R``, R the mean force of each point between g and g', shape (p,) [N].
 
     Nonlinear Gauss-Seidel with a closed-form solution per point (the problem minimises a convex energy),
@@ -113,7 +136,7 @@ def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float
         D: Change of the gaps per force, shape (p, p) [m/N].
         free: Gaps at the end of the free step, shape (p,) [m].
         before: Gaps g at the beginning of the step, shape (p,) [m].
-        eps: Compliance [m/N].
+        eps: Compliances, shape (p,) [m/N].
 
     Raises:
         NotConverged: A residual above 1e-11 of the largest force.
@@ -122,7 +145,7 @@ def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float
     for _ in range(_SWEEPS):
         for i in range(R.size):
             alone = free[i] + D[i] @ R - D[i, i] * R[i]
-            R[i] = _mean_force(before[i], _end_gap(before[i], alone, D[i, i] / (2 * eps)), eps)
+            R[i] = _mean_force(before[i], _end_gap(before[i], alone, D[i, i] / (2 * eps[i])), eps[i])
         if R.size == 1:
             return R
     best, least = R, _residual(D, free, before, eps, R)
@@ -130,8 +153,8 @@ def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float
         if least <= _ROUNDING * np.max(best, initial=0.0):
             break
         gap = free + D @ R
-        slope = np.array([_slope(g, x, eps) for g, x in zip(before, gap)])
-        force = np.array([_mean_force(g, x, eps) for g, x in zip(before, gap)])
+        slope = np.array([_slope(g, x, e) for g, x, e in zip(before, gap, eps)])
+        force = np.array([_mean_force(g, x, e) for g, x, e in zip(before, gap, eps)])
         R = R - np.linalg.solve(np.eye(R.size) - slope[:, None] * D, R - force)
         residual = _residual(D, free, before, eps, R)
         if residual < least:
@@ -144,12 +167,12 @@ def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float
     return best
 
 
-def _residual(D: FloatArray, free: FloatArray, before: FloatArray, eps: float, R: FloatArray) -> float:
+def _residual(D: FloatArray, free: FloatArray, before: FloatArray, eps: FloatArray, R: FloatArray) -> float:
     """Largest residual of a force over ``1 + D_ii |dR/dg'|``, the amplification of round-off [N]."""
     worst = 0.0
     for i, x in enumerate(free + D @ R):
-        error = abs(R[i] - _mean_force(before[i], x, eps))
-        worst = max(worst, error / (1.0 + D[i, i] * abs(_slope(before[i], x, eps))))
+        error = abs(R[i] - _mean_force(before[i], x, eps[i]))
+        worst = max(worst, error / (1.0 + D[i, i] * abs(_slope(before[i], x, eps[i]))))
     return worst
 
 
