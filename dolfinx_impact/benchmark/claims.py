@@ -6,6 +6,7 @@ from .cases.discrete_arch import claims as arch
 from .cases.impacting_bar import claims as bar
 from .cases.materials import claims as soft
 from .cases.materials import figures as soft_figures
+from .cases.plane_block import claims as plane
 from .cases.rotating_spring import claims as spring
 from .cases.signorini import claims as signorini
 from .cases.solid_crane import figures as solid_crane_figures
@@ -22,7 +23,21 @@ from .work_precision.figures import FIGURES as WORK_PRECISION
 
 __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
-_MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known, colliding, soft)
+_MODULES = (
+    ball,
+    oscillator,
+    spring,
+    bar,
+    arch,
+    signorini,
+    plane,
+    two_bars,
+    hati,
+    crane,
+    known,
+    colliding,
+    soft,
+)
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
 _DRAWN = (*_MODULES[:-3], solid_crane_figures, known_figures, colliding_figures, soft_figures)

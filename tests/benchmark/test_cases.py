@@ -76,6 +76,8 @@ RULES = [
     ("pin-drop", "hati", {"along": 60}, "the pin must have an even number of elements along the beam"),
     ("pin-drop", "hati", {"layers": 3, "tip": 0.02}, "3 layers of .* are no pin of 0.05 m"),
     ("cube-drop", "cd-lagrange", {"v0": 1e-7}, "v0 must be above gap_tolerance"),
+    ("plane-block", "cd-lagrange", {"divisions": 1}, "half of the width must be a whole .* 2.5 m are 2.5 of"),
+    ("plane-block", "cd-lagrange", {"height": 0.01}, "the height must be a whole number of squares"),
     ("hertz-sphere", "cd-lagrange", {"v0": 1e3}, "contact radius would be .* R"),
     ("hertz-sphere", "cd-lagrange", {"v0": 1e-5}, "contact radius would be .* R"),
     ("hertz-sphere", "cd-lagrange", {"gap_tolerance": 1e-6}, "gap_tolerance must be small"),

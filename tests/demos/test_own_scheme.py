@@ -113,6 +113,7 @@ SMALL = {
     "ring-in-cylinder": {"t_end": 0.03},
     "signorini-impact": {"elements": 20},
     "signorini-bounces": {"elements": 20, "t_end": 1.5},
+    "plane-block": {"divisions": 2},
     "wave-block": {"degree": 1, "elements": 4},
     **dict.fromkeys(RUBBED, {"friction": 0}),
 }

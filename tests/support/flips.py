@@ -35,6 +35,8 @@ FAST = {
     "fekak-bars-loss",
     "fekak-hati-equal-steps",
     "fekak-hati-explicit-limit",
+    "plane-bar-dep-4.6",
+    "plane-bar-dep-5.2",
     "rigid-body-coefficient-cd-lagrange",
 }
 
@@ -55,6 +57,10 @@ LONG = (
     "distasio-arch-",
     "hertz-sphere-",
     "oblique-discs-",
+    "plane-reference-",
+    "plane-loss-",
+    "plane-least",
+    "plane-agrees",
     "acary-bar-multiplier",
     "acary-bar-tau-forecast",
     "doyen-",

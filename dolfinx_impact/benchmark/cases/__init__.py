@@ -11,6 +11,7 @@ from .discrete_arch.case import Arch
 from .impacting_bar.case import Bar
 from .materials import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pin_drop.case import PinDrop
+from .plane_block.case import PlaneBlock
 from .rotating_spring.case import Spring
 from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .solid_crane.case import SolidCraneCase
@@ -30,6 +31,7 @@ CASES: Mapping[str, Case] = {
     "discrete-arch": Arch(),
     "signorini-impact": SIGNORINI_IMPACT,
     "signorini-bounces": SIGNORINI_BOUNCES,
+    "plane-block": PlaneBlock(),
     "two-bars": TwoBars(),
     "split-bar": SplitBar(),
     "bridge-crane": CraneCase(),
