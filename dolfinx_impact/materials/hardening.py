@@ -225,8 +225,16 @@ class JohnsonCook:
 
     def temperature(self, work: Any) -> Any:
         """Temperature [K] after a plastic work per reference volume [J/m3]; numbers, arrays or UFL."""
-        start = self.reference_temperature if self.start_temperature is None else self.start_temperature
-        return start + work * (self.heat_fraction / self.heat_capacity if self.heat_capacity else 0.0)
+        return self._start + work * self._heating
+
+    @property
+    def _start(self) -> float:
+        return self.reference_temperature if self.start_temperature is None else self.start_temperature
+
+    @property
+    def _heating(self) -> float:
+        """Temperature per plastic work [K m3/J]."""
+        return self.heat_fraction / self.heat_capacity if self.heat_capacity else 0.0
 
     def flow_stress(self, strain: Any, rate: Any, work: Any) -> Any:
         """See :class:`HardeningLaw`."""
@@ -237,11 +245,11 @@ class JohnsonCook:
         if self.m is None:
             return found
         assert self.melting_temperature is not None
-        low, range_, m = constants_of(
-            strain,
-            (self.reference_temperature, self.melting_temperature - self.reference_temperature, self.m),
-        )
-        ratio = ufl.min_value(ufl.max_value((self.temperature(work) - low) / range_, 0.0), 1.0)
+        low, high = self.reference_temperature, self.melting_temperature
+        # Constants all: metals of other temperatures share one kernel.
+        values = (low, high - low, self.m, self._start, self._heating)
+        low, range_, m, start, heating = constants_of(strain, values)
+        ratio = ufl.min_value(ufl.max_value((start + work * heating - low) / range_, 0.0), 1.0)
         return found * (1 - ratio**m)
 
 

@@ -15,6 +15,7 @@ from dolfinx import mesh as dmesh
 from .. import arguments, parallel
 from .._types import FloatArray
 from ..materials import AnyLaw, HistoryLaw, Law, kinematics
+from ..materials.temperature import at_temperature
 from ..mesh import NamedMesh
 from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_inverted
@@ -114,6 +115,7 @@ class Solid(Continuum):
         displacement: The function that represents u in the forms.
         velocity: The function that represents v in the forms.
         total_mass: Mass of the body [kg], without that of mass scaling.
+        law: The law, or the laws by name, with ``start_temperature``.
         mass_scaling: The time step of mass scaling [s], None without.
         added_mass: Mass added by mass scaling [kg].
         added_share: The same over ``total_mass``.
@@ -123,7 +125,8 @@ class Solid(Continuum):
         ValueError: Constants out of range, an unknown name, cells without material, inverted elements, a law
             with values that are not finite at rest, or that is not linear with ``linear=True``; ``locking``
             that does not suit elements or laws; ``mass_scaling`` that is not positive, or would more than
-            double the mass.
+            double the mass; ``start_temperature`` that is not positive or not below a melting temperature,
+            that a law contradicts, or that none depends on.
     """
 
     compiled, loop_solver = Continuum.compiled, Body.loop_solver
@@ -149,9 +152,11 @@ class Solid(Continuum):
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
         locking: str | None = None,
         mass_scaling: float | None = None,
+        start_temperature: float | None = None,
     ) -> None:
         for value in density.values() if isinstance(density, Mapping) else [density]:
             arguments.number("density", value, "be positive [kg/m3]", above=0.0)
+        law = at_temperature(law, start_temperature)
         _refuse_cells(as_named(mesh).mesh.topology.cell_name())
         self.viscosity = viscosity.checked(bulk_viscosity)
         super().__init__(
