@@ -8,6 +8,7 @@ from ..case import Case
 from .bouncing_ball.case import Ball
 from .bridge_crane.case import CraneCase
 from .discrete_arch.case import Arch
+from .experiments import taylor_tests
 from .impacting_bar.case import Bar
 from .materials import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pin_drop.case import PinDrop
@@ -55,4 +56,5 @@ CASES: Mapping[str, Case] = {
     "rubber-block": rubber_block.RubberBlock(),
     "taylor-bar": taylor_bar.TaylorBar(),
     "plastic-wave": plastic_wave.MetalWave(),
+    "taylor-tests": taylor_tests.TaylorTests(),
 }
