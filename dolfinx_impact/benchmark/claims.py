@@ -39,7 +39,6 @@ _MODULES = (
     colliding,
     soft,
 )
-_MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known, colliding, soft)
 _MEASURED = (taylor_claims,)  # against measurements
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in (*_MODULES, *_MEASURED) for claim in module.CLAIMS)
