@@ -138,6 +138,7 @@ from .output.stress import VonMises
 from .simulation import Interrupted, checkpoint, simulate
 from .simulation.checkpoint import Checkpoint
 from .simulation.step_control import StepControl
+from .studies.study import study
 from .systems.form_system import FormSystem
 from .systems.frame import Frame
 from .systems.rigid_body import RigidBody
@@ -225,6 +226,7 @@ __all__ = [
     "signals",
     "simulate",
     "statics",
+    "study",
 ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -13,6 +15,91 @@ from mpi4py import MPI
 from ._types import FloatArray
 
 T = TypeVar("T")
+
+#: What would make a process that is started take itself for a rank of the MPI job around it.
+OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
+#: Of libraries that have threads.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_OTHERS = (
+    "a run of a study has ranks of its own: use the communicator that the function gets instead of "
+    "MPI.COMM_WORLD, on whose other ranks something else runs"
+)
+
+
+@contextmanager
+def outside_of_the_job() -> Iterator[None]:
+    """Context in which processes start that are no ranks of the MPI job and have one thread."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(OF_THE_JOB):
+            del os.environ[name]
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+class Group:
+    """The ranks of a run of a study.
+
+    Attributes:
+        comm: The ranks.
+        steps: Time steps of the calls of :func:`.simulate` so far.
+    """
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        self.comm, self.steps = comm, 0
+
+
+class _OtherRanks:
+    """In the place of ``MPI.COMM_WORLD`` in a run on some of the ranks: what is asked of it is an error."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(name) if name.startswith("__") else ValueError(_OTHERS)
+
+
+_groups: list[Group] = []
+
+
+def current_group() -> Group | None:
+    """The ranks of the run of a study that goes on, None outside of studies."""
+    return _groups[-1] if _groups else None
+
+
+def world() -> MPI.Comm:
+    """All ranks of the program; within a run of a study those of the run."""
+    return _groups[-1].comm if _groups else MPI.COMM_WORLD
+
+
+@contextmanager
+def within(group: Group) -> Iterator[None]:
+    """Context in which :func:`world` is that of the group.
+
+    ``MPI.COMM_WORLD`` cannot be used if it has more ranks; what DOLFINx says of it is a ValueError in words.
+    """
+    everyone = MPI.COMM_WORLD
+    if group.comm.size < everyone.size:
+        MPI.COMM_WORLD = _OtherRanks()  # type: ignore[misc, assignment]
+    _groups.append(group)
+    try:
+        yield
+    except TypeError as error:
+        if _OtherRanks.__name__ not in str(error):
+            raise
+        raise ValueError(_OTHERS) from error
+    finally:
+        _groups.pop()
+        MPI.COMM_WORLD = everyone  # type: ignore[misc]
+
+
+def refuse_other_ranks(comm: MPI.Comm) -> None:
+    """A ValueError unless ``comm`` has the ranks of the run of a study that goes on, or this rank alone."""
+    if not _groups or comm.size == 1:
+        return
+    if MPI.Comm.Compare(comm, world()) not in (MPI.IDENT, MPI.CONGRUENT):
+        raise ValueError(f"the mesh lies on {comm.size} ranks, the run on {world().size} of them: {_OTHERS}")
 
 
 def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
@@ -97,5 +184,5 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: Any = None) -> None:
         """Print the help on rank 0."""
-        if MPI.COMM_WORLD.rank == 0:
+        if world().rank == 0:
             super().print_help(file)

@@ -20,6 +20,7 @@ PAGES = (
     "contact",
     "integrators",
     "simulation",
+    "studies",
     "output",
     "plot",
     "exact",

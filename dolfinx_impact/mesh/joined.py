@@ -13,7 +13,7 @@ from dolfinx import mesh as dmesh
 from dolfinx.io.utils import distribute_entity_data
 from mpi4py import MPI
 
-from .. import _compat, arguments
+from .. import _compat, arguments, parallel
 from .._types import FloatArray, Int32Array, Int64Array, IntArray
 from .named_mesh import NamedMesh, as_named, exterior_facets
 
@@ -94,10 +94,10 @@ def _checked(parts: Mapping[str, NamedMesh | dmesh.Mesh]) -> dict[str, NamedMesh
 
 
 def _refuse_unfit(name: str, mesh: dmesh.Mesh) -> None:
-    if mesh.comm.size == 1 < MPI.COMM_WORLD.size:
+    if mesh.comm.size == 1 < parallel.world().size:
         raise ValueError(
             f"the mesh of {name!r} is replicated, every rank has all of it: only meshes distributed over the "
-            "ranks are joined, so make it on MPI.COMM_WORLD"
+            "ranks are joined, so make it on parallel.world()"
         )
     tdim, gdim = mesh.topology.dim, mesh.geometry.dim
     if tdim != gdim:

@@ -39,7 +39,7 @@ def read(
     gdim: int = 3,
     parameters: Mapping[str, float] | None = None,
     size: float | None = None,
-    comm: MPI.Comm = MPI.COMM_WORLD,
+    comm: MPI.Comm | None = None,
 ) -> NamedMesh:
     """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
 
@@ -58,7 +58,8 @@ def read(
         parameters: Values for parameters of a ``.geo`` script.
         size: Edge length of the tetrahedra of a STEP file [m]; a twentieth of the diagonal of its bounding
             box by default.
-        comm: The ranks over which the mesh is distributed or replicated.
+        comm: The ranks over which the mesh is distributed or replicated; all by default, within a
+            :func:`.study` those of the run.
 
     Raises:
         FileNotFoundError: The file does not exist.
@@ -67,6 +68,7 @@ def read(
             that vary; a STEP file without exactly one solid, or a ``size`` unfit for it.
         ImportError: gmsh is not installed (extra ``mesh``).
     """
+    comm = parallel.world() if comm is None else comm
     if gdim not in (1, 2, 3):
         raise ValueError(f"gdim must be 1, 2 or 3, but is {gdim}")
     step = isinstance(source, (str, Path)) and cad.is_step(Path(source))

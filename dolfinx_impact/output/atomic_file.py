@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import os
 import tempfile
@@ -10,8 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from mpi4py import MPI
 
 from .. import parallel
 
@@ -34,7 +33,7 @@ def write_whole(path: str | Path, write: Callable[[Any], None]) -> None:
         with whole_file(Path(path)) as file:
             write(file)
 
-    parallel.on_root(MPI.COMM_WORLD, work)
+    parallel.on_root(parallel.world(), work)
 
 
 @contextmanager
@@ -55,6 +54,20 @@ def whole_file(path: Path) -> Iterator[Any]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def locked(folder: Path, otherwise: str = "") -> Iterator[None]:
+    """One process at a time in a folder: the others wait, or raise a ValueError with the text."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if otherwise else 0))
+        except BlockingIOError:
+            raise ValueError(otherwise) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
@@ -88,4 +101,4 @@ def refuse_unwritable(path: Path) -> None:
             left.unlink(missing_ok=True)
         Path(temporary).unlink(missing_ok=True)
 
-    parallel.on_root(MPI.COMM_WORLD, check)
+    parallel.on_root(parallel.world(), check)

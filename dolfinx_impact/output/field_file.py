@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dolfinx import fem
-from mpi4py import MPI
 
 from .. import parallel
 from .formats import FORMATS
@@ -43,7 +42,7 @@ class FieldFile:
         mesh, index_map = space.mesh, space.dofmap.index_map
         self.failed, self._opened = False, False
         # Rank 0 writes replicated meshes (frames).
-        self._comm = MPI.COMM_WORLD if mesh.comm.size == 1 else mesh.comm
+        self._comm = parallel.world() if mesh.comm.size == 1 else mesh.comm
         self._writes = mesh.comm.size > 1 or self._comm.rank == 0
         self.path = parallel.on_root(self._comm, lambda: path if anew else _next(path))
         self._inodes: dict[Path, int] = {}

@@ -66,7 +66,7 @@ def units(names: Iterable[str]) -> dict[str, str]:
 
 def to_frame(run: Result) -> Any:
     """See :meth:`.Result.to_frame`."""
-    pandas = _imported("pandas", "to_frame")
+    pandas = imported("pandas", "Result.to_frame()")
     found = columns(run)
     frame = pandas.DataFrame(found).set_index("t")
     frame.attrs = {**run.parameters, "units": units(found)}
@@ -75,7 +75,7 @@ def to_frame(run: Result) -> Any:
 
 def to_xarray(run: Result) -> Any:
     """See :meth:`.Result.to_xarray`."""
-    xarray = _imported("xarray", "to_xarray")
+    xarray = imported("xarray", "Result.to_xarray()")
     variables: dict[str, Any] = {}
     sizes: dict[str, int] = {}
     for name, dims, values in _arrays(run):
@@ -143,11 +143,12 @@ def _described(name: str) -> dict[str, str]:
     return {"long_name": long_name, "units": of} if of else {"long_name": long_name}
 
 
-def _imported(module: str, method: str) -> Any:
+def imported(module: str, caller: str) -> Any:
+    """A module that a method needs; an ImportError in words where it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"Result.{method}() needs {module}, which cannot be imported ({error}): pip install {module}, on "
+            f"{caller} needs {module}, which cannot be imported ({error}): pip install {module}, on "
             f"Debian apt install python3-{module}"
         ) from None

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from mpi4py import MPI
 
 from .. import parallel
 from .._types import AnyArray, FloatArray, IntArray
@@ -245,7 +244,7 @@ def strip(
         ImportError: matplotlib or pyvista is missing (extra ``plot``).
         RuntimeError: No display, and a VTK that crashes without one.
     """
-    parallel.on_root(MPI.COMM_WORLD, lambda: _strip(path, scene, displacements, gaps, titles, title))
+    parallel.on_root(parallel.world(), lambda: _strip(path, scene, displacements, gaps, titles, title))
 
 
 def _strip(
@@ -301,7 +300,9 @@ def film(
         ImportError: matplotlib or pyvista is missing (extra ``plot``).
         RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
-    parallel.on_root(MPI.COMM_WORLD, lambda: _film(path, scene, t, displacements, gaps, curves, pause, title))
+    parallel.on_root(
+        parallel.world(), lambda: _film(path, scene, t, displacements, gaps, curves, pause, title)
+    )
 
 
 def _film(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 
 from .. import parallel
 from .._types import FloatArray
@@ -96,7 +95,7 @@ def history(
         FileNotFoundError: The folder does not exist.
         ImportError: matplotlib is missing (extra ``plot``).
     """
-    parallel.on_root(MPI.COMM_WORLD, lambda: _history(path, runs, exact or {}, title))
+    parallel.on_root(parallel.world(), lambda: _history(path, runs, exact or {}, title))
 
 
 #: Panels of :func:`history` other than energies: label, unit, curve.
@@ -165,7 +164,7 @@ def energy(path: str | Path, run: Result, *, title: str = "") -> None:
         FileNotFoundError: The folder does not exist.
         ImportError: matplotlib is missing (extra ``plot``).
     """
-    parallel.on_root(MPI.COMM_WORLD, lambda: _energy(path, run, title))
+    parallel.on_root(parallel.world(), lambda: _energy(path, run, title))
 
 
 def _energy(path: str | Path, run: Result, title: str) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 
 from .. import arguments, parallel
 from .._types import AnyArray
@@ -186,7 +185,7 @@ class Stored(StoredArrays):
     def __init__(self, path: str | Path) -> None:
         self.path, self.source = Path(path), repr(str(path))
         self._data: Any = None
-        self.about: dict[str, Any] = parallel.on_root(MPI.COMM_WORLD, self._open)
+        self.about: dict[str, Any] = parallel.on_root(parallel.world(), self._open)
         super().__init__(self.source, self.about["members"], lambda name: self._data[name])
 
     def _open(self) -> dict[str, Any]:
@@ -241,7 +240,7 @@ class Stored(StoredArrays):
         other = differences(s, self.about)
         if other:
             raise self.other(other)
-        self.places, self.replicated = places_of(s), s.system.comm.size != MPI.COMM_WORLD.size
+        self.places, self.replicated = places_of(s), s.system.comm.size != parallel.world().size
         for name, place in self.places.items():
             if isinstance(place, KeyedLayout):
                 self._match(name, place)
@@ -263,7 +262,7 @@ class Stored(StoredArrays):
         if keys_of(name) not in self:
             raise self.other("its material has no history, the one here has")
         keys = self.whole(keys_of(name))
-        problem = place.find(MPI.COMM_WORLD.bcast(keys, root=0) if self.replicated else keys)
+        problem = place.find(parallel.world().bcast(keys, root=0) if self.replicated else keys)
         if problem:
             raise self.other(f"the mesh is another one, {problem}")
 

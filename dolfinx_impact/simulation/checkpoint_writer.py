@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 
 from .. import parallel
 from .._types import AnyArray
@@ -62,7 +61,7 @@ class Writer:
         self._head: dict[str, Any] = {}
         self._samples = -1  # in the history file; not known yet
         self._file = HistoryFile(self._target)
-        self._pool = ThreadPoolExecutor(1) if MPI.COMM_WORLD.rank == 0 else None
+        self._pool = ThreadPoolExecutor(1) if parallel.world().rank == 0 else None
         self._writing: Future[None] | None = None
 
     def __enter__(self) -> Writer:
@@ -122,13 +121,13 @@ class Writer:
             failed = OSError(f"the checkpoint {name} was not written ({reason}); an earlier one is intact")
         except Exception as error:
             failed = error
-        parallel.agree(MPI.COMM_WORLD, failed)
+        parallel.agree(parallel.world(), failed)
 
     def _first(self, recorder: Recorder) -> int:
         """Number of the first sample that is not in the history file yet; 0 begins a new one."""
         if self._samples < 0:
-            self._samples = parallel.on_root(MPI.COMM_WORLD, lambda: self._file.take_over(self._stamp))
-        intact = parallel.on_root(MPI.COMM_WORLD, self._file.intact)
+            self._samples = parallel.on_root(parallel.world(), lambda: self._file.take_over(self._stamp))
+        intact = parallel.on_root(parallel.world(), self._file.intact)
         first = self._samples if intact and not recorder.thinned else 0
         recorder.thinned = False
         return first
@@ -144,7 +143,7 @@ class Writer:
 
         def add(name: str, place: str | Layout, local: Any) -> None:
             values = (places[place] if isinstance(place, str) else place).gather(local)
-            if MPI.COMM_WORLD.rank == 0:
+            if parallel.world().rank == 0:
                 arrays[name] = np.array(values)  # the run goes on
 
         for name, layout in places.items():

@@ -9,8 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
-from mpi4py import MPI
-
 from .. import arguments, parallel
 from ..algebra.kernels import NotCompiled, NotDeclared, logger
 from ..algebra.operators import SparseRows
@@ -131,12 +129,16 @@ def simulate(
         bar = history = None  # what the run has read need not be kept
         loop = _compiled_loop(run, False if adapt is not None else compiled)
         stack.enter_context(stop_signals(run.caught))
-        if sys.stderr.isatty() if progress in (None, "bar") else progress:
+        shown = sys.stderr.isatty() if progress in (None, "bar") else progress
+        group = parallel.current_group()
+        if shown and group is None:  # a study has one line for all its runs
             bar = stack.enter_context(Progress(run.made + run.left, run.made))
         with run.observed():
             run.advance(loop, writer, bar)
         result = run.result()
         run.end(writer)
+    if group is not None:
+        group.steps += result.steps
     if bar is not None and progress != "bar":
         bar.say(result.summary())
     return result
@@ -152,7 +154,7 @@ def _history(
     if not any(given[0]):
         return None
     # Files are those of all ranks, also where each has a system of its own.
-    parallel.agree(MPI.COMM_WORLD, _misfit(integrator, history, restart))
+    parallel.agree(parallel.world(), _misfit(integrator, history, restart))
     return history if restart is None else resume(restart, integrator, new_step=adapted)
 
 

@@ -13,7 +13,7 @@ from dolfinx import la
 from mpi4py import MPI
 from scipy.spatial import cKDTree
 
-from .. import _compat
+from .. import _compat, parallel
 from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
 from ..integrators.base import bodies_with_history
@@ -217,7 +217,7 @@ class PairLayout:
 def places_of(s: Any) -> dict[str, Layout]:
     """Layouts of the arrays of a scheme, by the names in :meth:`~.Integrator.state_places`. Collective."""
     comm, system, dofs = s.system.comm, s.body, Dofs(getattr(s.body, "fine", s.body))
-    places: dict[str, Layout] = {"number": Replicated(MPI.COMM_WORLD), "shares": Shares(comm), "dofs": dofs}
+    places: dict[str, Layout] = {"number": Replicated(parallel.world()), "shares": Shares(comm), "dofs": dofs}
     for i, body in enumerate(bodies_with_history(s.system)):
         for name, (cells, at) in body.history.points().items():
             places[f"material.{i}.{name}"] = MaterialPoints(body, cells, at)

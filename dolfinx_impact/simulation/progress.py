@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from mpi4py import MPI
+from .. import parallel
 
 _LINE = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} steps{postfix} [{elapsed}<{remaining}, {rate_fmt}]"
 #: Time between two updates of the text after the bar [s].
@@ -27,7 +27,7 @@ class Progress:
     def __init__(self, steps: int, made: int = 0) -> None:
         self._bar: Any = None
         self._next, self._made = 0.0, made
-        if MPI.COMM_WORLD.rank == 0:
+        if parallel.world().rank == 0:
             try:
                 from tqdm import tqdm
             except ImportError:

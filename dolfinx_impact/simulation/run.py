@@ -117,6 +117,7 @@ class ChunkedRun:
         """
         s, steps, balance, monitor = self.integrator, self._steps, self.balance, self.monitor
         watch = self.watch if compiled is None else None
+        monitor.listens = writer is None or not monitor.replicated
         if self.made == 0:
             self._record_start()
         while self.left > 0:
@@ -149,6 +150,7 @@ class ChunkedRun:
                     self.left -= 1
                     if bar is not None:
                         bar.update(self.made + steps.count, s.t, monitor.drift, self.left)
+            stop = stop if monitor.listens else monitor.stopped_by()
             self.made += steps.count
             self._publish()
             if self.made // EVERY > (self.made - steps.count) // EVERY:

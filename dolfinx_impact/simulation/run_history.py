@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mpi4py import MPI
-
 from .. import parallel
 from .._types import AnyArray, FloatArray
 from ..integrators.base import Integrator
@@ -33,7 +31,7 @@ class StoredArrays:
 
     def __init__(self, source: str, names: Iterable[str], load: Callable[[str], AnyArray]) -> None:
         self.source, self._names, self._load = source, frozenset(names), load
-        self.places: Mapping[str, Layout] = {"number": Replicated(MPI.COMM_WORLD)}
+        self.places: Mapping[str, Layout] = {"number": Replicated(parallel.world())}
         self.replicated = False
 
     def __contains__(self, name: str) -> bool:
@@ -55,19 +53,19 @@ class StoredArrays:
         """
         layout = self.places[place] if isinstance(place, str) else place
         values = self.whole(name, getattr(layout, "size", None))
-        return layout.scatter(MPI.COMM_WORLD.bcast(values, root=0) if self.replicated else values)
+        return layout.scatter(parallel.world().bcast(values, root=0) if self.replicated else values)
 
     def whole(self, name: str, size: int | None = None) -> AnyArray | None:
         """The complete array on rank 0, None on others; a ValueError unless it has ``size`` entries."""
         values, error = None, None
-        if MPI.COMM_WORLD.rank == 0:
+        if parallel.world().rank == 0:
             try:
                 values = self._load(name)
             except Exception as caught:
                 error = ValueError(f"{self.source} is damaged: {name} cannot be read ({caught})")
         if values is not None and size is not None and values.shape[:1] != (size,):
             error = self.other(f"{name} has {values.shape[0] if values.ndim else 'no'} entries, not {size}")
-        parallel.agree(MPI.COMM_WORLD, error)
+        parallel.agree(parallel.world(), error)
         return values
 
     def in_memory(self, *folders: str) -> StoredArrays:
@@ -82,12 +80,12 @@ class StoredArrays:
         """Add an array of another file, which rank 0 reads now. Its errors are raised on all ranks."""
         values: dict[str, AnyArray] = {}
         error, load = None, self._load
-        if MPI.COMM_WORLD.rank == 0:
+        if parallel.world().rank == 0:
             try:
                 values[name] = read()
             except (OSError, ValueError) as caught:
                 error = caught
-        parallel.agree(MPI.COMM_WORLD, error)
+        parallel.agree(parallel.world(), error)
         self._names |= {name}
         self._load = lambda wanted: values[wanted] if wanted in values else load(wanted)
 

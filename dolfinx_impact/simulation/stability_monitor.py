@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 
 from .. import parallel
 from .._types import FloatArray
@@ -44,6 +43,17 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextmanager
+def handled(handlers: Mapping[int, Any]) -> Iterator[None]:
+    """Context with handlers of signals, in the main thread."""
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stop_signals(caught: list[int] | None = None) -> Iterator[list[int]]:
     """Record SIGINT and SIGTERM within a context; a second signal has its default effect.
 
@@ -61,12 +71,8 @@ def stop_signals(caught: list[int] | None = None) -> Iterator[list[int]]:
         for each in numbers:
             signal.signal(each, signal.SIG_DFL)
 
-    before = {number: signal.signal(number, note) for number in numbers}
-    try:
+    with handled(dict.fromkeys(numbers, note)):
         yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class StabilityMonitor:
@@ -81,6 +87,9 @@ class StabilityMonitor:
     Attributes:
         drift: Residual of the energy balance after the last step over the largest energy; NaN without a
             balance.
+        replicated: Whether every rank has a system of its own.
+        listens: Whether :meth:`check` and :meth:`check_many` look at signals; False where ranks with systems
+            of their own write files together, and have to stop together.
     """
 
     def __init__(
@@ -88,6 +97,7 @@ class StabilityMonitor:
     ) -> None:
         self._integrator, self._balance, self._watch, self._caught = integrator, balance, watch, caught
         self._comm = integrator.system.comm
+        self.replicated, self.listens = self._comm.size < parallel.world().size, True
         self._local, self._sum = np.zeros(9), np.zeros(9)
         self._looks = Looks(integrator) if balance is None else None
         self._internal = balance.internal if balance else 0.0
@@ -129,7 +139,8 @@ class StabilityMonitor:
             UnstableTimeStep: Values that are not finite, or a diverged energy.
         """
         balance, local, s, looks = self._balance, self._local, self._integrator, self._looks
-        local[2], local[3] = signal.SIGINT in self._caught, signal.SIGTERM in self._caught
+        caught = self._caught if self.listens else ()
+        local[2], local[3] = signal.SIGINT in caught, signal.SIGTERM in caught
         local[4] = failed is not None
         if balance is not None:
             # A law may have forces beyond its range, but no energy: that is not a number then.
@@ -167,13 +178,13 @@ class StabilityMonitor:
 
     def stopped_by(self) -> int:
         """The first signal that a rank has caught, 0 for none; also of systems on every rank. Collective."""
-        return next((caught[0] for caught in MPI.COMM_WORLD.allgather(self._caught[:1]) if caught), 0)
+        return next((caught[0] for caught in parallel.world().allgather(self._caught[:1]) if caught), 0)
 
     def check_many(self, part: Steps) -> int:
         """Check the states after a block of steps, on a single rank; see :meth:`check`."""
         s, n, guard, looks = self._integrator, part.count, self._guard, self._looks
         stop = next((number for number in (signal.SIGINT, signal.SIGTERM) if number in self._caught), 0)
-        if stop:
+        if stop and self.listens:
             return int(stop)
         if looks is not None:
             looks.note(float(np.sum(np.abs(part.r[:n])) + np.sum(np.abs(part.r_t[:n]))))

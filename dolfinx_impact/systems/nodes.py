@@ -38,6 +38,7 @@ class Nodes:
         self.degree = arguments.whole("degree", degree)
         self.named = as_named(mesh)
         self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
+        parallel.refuse_other_ranks(self.comm)
         if self.mesh.geometry.x.dtype != np.float64:
             raise ValueError(f"the mesh has coordinates of type {self.mesh.geometry.x.dtype}: take float64")
         self.parts = None if cells is None else arguments.words("cells", cells)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from mpi4py import MPI
+from ... import parallel
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -29,7 +29,7 @@ def load() -> ModuleType:
     if importlib.util.find_spec("numba") is None:
         from . import _numpy as numpy_kernels
 
-        if MPI.COMM_WORLD.rank == 0:
+        if parallel.world().rank == 0:
             logger.warning("numba is not installed: same results, slower steps")
         return numpy_kernels
     from . import _numba as numba_kernels

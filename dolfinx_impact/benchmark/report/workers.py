@@ -20,14 +20,13 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from mpi4py import MPI
 
+from ...parallel import OF_THE_JOB
 from ...simulation.loop import Interrupted, stop_signals
 
 T = TypeVar("T")
 
 Task = tuple[str, ...]  #: What a process does: words that say which of the tasks it knows.
 _PATIENCE = 0.2  #: Seconds between two looks at whether to go on.
-#: What would make a worker take itself for a rank of the MPI job around it.
-_OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
 _START = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.serve()"
 
 
@@ -89,7 +88,7 @@ class Workers(AbstractContextManager["Workers"]):
         if task is None:
             return
         if place not in self._running:
-            kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
+            kept = {name: value for name, value in os.environ.items() if not name.startswith(OF_THE_JOB)}
             own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
             command = [sys.executable, "-c", _START, json.dumps(sys.path)]
             pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
