@@ -97,7 +97,7 @@ def _refuse_unfit(name: str, mesh: dmesh.Mesh) -> None:
     if mesh.comm.size == 1 < parallel.world().size:
         raise ValueError(
             f"the mesh of {name!r} is replicated, every rank has all of it: only meshes distributed over the "
-            "ranks are joined, so make it on parallel.world()"
+            "ranks are joined, so make it on MPI.COMM_WORLD"
         )
     tdim, gdim = mesh.topology.dim, mesh.geometry.dim
     if tdim != gdim:
