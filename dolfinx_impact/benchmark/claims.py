@@ -3,7 +3,7 @@
 from .cases.bouncing_ball import claims as ball
 from .cases.bridge_crane import claims as crane
 from .cases.discrete_arch import claims as arch
-from .cases.experiments import taylor_claims, taylor_figures
+from .cases.experiments import sphere_claims, sphere_figures, taylor_claims, taylor_figures
 from .cases.impacting_bar import claims as bar
 from .cases.materials import claims as soft
 from .cases.materials import figures as soft_figures
@@ -38,10 +38,19 @@ _MODULES = (
     known,
     colliding,
     soft,
+    sphere_claims,
 )
 _MEASURED = (taylor_claims,)  # against measurements
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in (*_MODULES, *_MEASURED) for claim in module.CLAIMS)
-_DRAWN = (*_MODULES[:-3], solid_crane_figures, known_figures, colliding_figures, soft_figures, taylor_figures)
+_DRAWN = (
+    *_MODULES[:-4],
+    solid_crane_figures,
+    known_figures,
+    colliding_figures,
+    soft_figures,
+    taylor_figures,
+    sphere_figures,
+)
 #: All figures, case by case.
 FIGURES: tuple[Figure, ...] = (*(figure for module in _DRAWN for figure in module.FIGURES), *WORK_PRECISION)

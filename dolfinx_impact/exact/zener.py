@@ -105,14 +105,14 @@ class ZenerImpact:
             raise ValueError(f"mobility must be at least 0 and finite, but is {self.mobility}")
 
     @property
-    def time(self) -> float:
+    def unit_of_time(self) -> float:
         """The unit of time, ``T = (m^2/(k^2 v0))^(1/5)`` [s]."""
         return float((self.mass**2 / (self.stiffness**2 * self.v0)) ** 0.2)
 
     @property
     def lam(self) -> float:
         """The number that decides, ``lambda = a m/T``: 0 for a body that does not yield."""
-        return self.mobility * self.mass / self.time
+        return self.mobility * self.mass / self.unit_of_time
 
     @cached_property
     def _solution(self) -> Any:
@@ -144,7 +144,7 @@ class ZenerImpact:
     @property
     def duration(self) -> float:
         """Duration of the contact [s]."""
-        return self.time * float(self._solution.t_events[0][-1])
+        return self.unit_of_time * float(self._solution.t_events[0][-1])
 
     @property
     def peak_force(self) -> float:
@@ -154,11 +154,11 @@ class ZenerImpact:
 
     @property
     def _unit_of_force(self) -> float:
-        return self.mass * self.v0 / self.time
+        return self.mass * self.v0 / self.unit_of_time
 
     def force(self, t: ArrayLike) -> FloatArray:
         """Contact force at the time ``t`` after the beginning of contact [N], 0 outside of the contact."""
-        s = np.asarray(t, dtype=np.float64) / self.time
+        s = np.asarray(t, dtype=np.float64) / self.unit_of_time
         end = float(self._solution.t_events[0][-1])
         approach = np.maximum(self._solution.sol(np.clip(s, 0.0, end).ravel())[0].reshape(s.shape), 0.0)
         force: FloatArray = np.where((s >= 0.0) & (s <= end), self._unit_of_force * approach**1.5, 0.0)

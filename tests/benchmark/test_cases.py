@@ -107,6 +107,8 @@ RULES = [
     ("unequal-bars", "cd-lagrange", {"v2": 6.0}, "v1 must be above v2"),
     ("two-spheres", "cd-lagrange", {"v0": 1e4}, "Hertz's contact radius"),
     ("meshed-incline", "cd-lagrange", {"length": 0.01}, "tips over"),
+    ("sphere-plate", "cd-lagrange", {"v0": 1e4}, "the contact radius would be .*: change v0 or E"),
+    ("sphere-rod", "cd-lagrange", {"v0": 1e-6}, "the contact radius would be .*: change v0 or E"),
     ("taylor-bar", "cd-lagrange", {"size": 0.01}, "at most the radius"),
     ("plastic-wave", "cd-lagrange", {"v0": 1.0}, "two fronts run at a speed above that of yielding"),
 ]

@@ -86,7 +86,10 @@ def test_friction_is_refused():
 
 OWN = "own_scheme:TchamwaWielgosz"
 #: Cases of contact between surfaces.
-COLLIDING = ("non-matching-blocks", "two-spheres", "oblique-discs", "unequal-bars", "meshed-incline")
+COLLIDING = (
+    *("non-matching-blocks", "two-spheres", "oblique-discs", "unequal-bars", "meshed-incline"),
+    *("sphere-plate", "sphere-rod"),
+)
 
 
 @pytest.mark.parametrize("case", COLLIDING)

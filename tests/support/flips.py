@@ -48,6 +48,7 @@ LONG = (
     "fekak-crane-",
     "non-matching-blocks-order-",
     "two-spheres-",
+    "sphere-",
     "cook-membrane-tip-",
     "taylor-bar-literature",
     "distasio-fig10-close",

@@ -9,6 +9,8 @@ from .bouncing_ball.case import Ball
 from .bridge_crane.case import CraneCase
 from .discrete_arch.case import Arch
 from .experiments import taylor_tests
+from .experiments.sphere_plate import SpherePlate
+from .experiments.sphere_rod import SphereRod
 from .impacting_bar.case import Bar
 from .materials import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pin_drop.case import PinDrop
@@ -57,4 +59,6 @@ CASES: Mapping[str, Case] = {
     "taylor-bar": taylor_bar.TaylorBar(),
     "plastic-wave": plastic_wave.MetalWave(),
     "taylor-tests": taylor_tests.TaylorTests(),
+    "sphere-plate": SpherePlate(),
+    "sphere-rod": SphereRod(),
 }
