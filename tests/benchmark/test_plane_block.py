@@ -114,6 +114,7 @@ def test_without_poissons_ratio_the_block_is_the_bar(scheme, runs):
     assert max(measures.as_the_bar(runs, scheme).values()) < 1e-10
 
 
+@pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("scheme", measures.PENALTY)
 def test_a_penalty_by_points_presses_corners_too_hard(scheme):
     """The compliance of a point that has half of the area must be twice as large."""
