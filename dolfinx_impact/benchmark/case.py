@@ -101,7 +101,7 @@ class Case:
     balance: str = "balance_residual"  #: The result that is the largest residual of the energy balance.
     balance_limits: tuple[float, float] = (1e-12, 1e-11)  #: For explicit and for other schemes: round-off.
     log_type: type[RunLog] = RunLog  #: The log of every step.
-    problem_type: type[Problem]  #: What :meth:`make` makes.
+    problem_type: type[Problem] | None = None  #: What :meth:`make` makes, a :class:`Problem` by default.
 
     def __init_subclass__(cls) -> None:
         if cls.__doc__ and "about" not in vars(cls):
@@ -197,7 +197,7 @@ class Case:
         if math.isfinite(critical) and h != (settled.get("courant") or math.inf) * critical:
             settled["courant"] = h / critical
         self.start(integrator, setup, settled)
-        return self.problem_type(self, scheme, given, settled, setup, integrator, critical)
+        return (self.problem_type or Problem)(self, scheme, given, settled, setup, integrator, critical)
 
     def bind(self, scheme: Scheme, setup: Setup, p: Values, allow_unstable: bool) -> Integrator:
         """The scheme on system and contact, not started. Collective."""
@@ -292,6 +292,3 @@ class Problem:
     def study(self) -> list[Verdict]:
         """Verdicts that take further runs. Collective."""
         return list(self.case.study(self))
-
-
-Case.problem_type = Problem  # which is defined after it

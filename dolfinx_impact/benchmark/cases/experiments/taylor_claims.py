@@ -109,10 +109,12 @@ def _reported(runs: Runs, scheme: str, set: str) -> Verdict:
     )
 
 
-def _missed(runs: Runs, scheme: str, set: str, shots: int, **settings: Any) -> dict[str, float]:
-    """How much the lengths of a negative control are off."""
-    run = run_of(runs, scheme, set, shots, **settings)
-    return {name: abs(value) for name, value in misses(run).items()}
+def _missed(runs: Runs, scheme: str, set: str, shots: int, **settings: Any) -> Measured:
+    """How much the lengths of a negative control are off in the mean, where each has left its band."""
+    found = misses(run_of(runs, scheme, set, shots, **settings))
+    sizes, bound = np.abs(list(found.values())), SETS[set] or 0.0
+    note = f"Each: {listing(found)}" if len(found) > 1 else ""
+    return Measured(float(sizes.mean()), holds=bool(sizes.min() > bound), note=note)
 
 
 _LENGTH = "predicted over measured length, less 1"
@@ -167,9 +169,9 @@ CLAIMS = table(CASE, "", [
     _row("control-rate", "copper-wilkins", "Without the effect of the rate copper leaves its band.", _missed,
          above(_RATE_MISS), f"negative control, C = 0, the shot at 183 m/s: magnitude of {_LENGTH}",
          shots=1, C=0.0),
-    _row("control-cold", "copper-etp-hot", f"Hot copper that starts at {ROOM:g} K is far off.", _missed,
-         above(_COLD_MISS), f"negative control: least magnitude of {_LENGTH}", shots=SHOTS,
-         temperature=ROOM),
+    _row("control-cold", "copper-etp-hot", f"Hot copper that starts at {ROOM:g} K leaves its band.", _missed,
+         above(_COLD_MISS), f"negative control: mean magnitude of {_LENGTH}; slow shots are off by less",
+         shots=SHOTS, temperature=ROOM),
     *(_row("reported", name, f"Final lengths of {name} cylinders are predicted.", _reported, None)
       for name in REPORTED),
 ], prefix="taylor-", kind="validated")  # fmt: skip
