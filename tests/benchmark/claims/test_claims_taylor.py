@@ -1,4 +1,4 @@
-"""The rows of measured Taylor tests: each turns by numbers, and by another temperature; most hold."""
+"""The rows of measured Taylor tests: each turns by numbers, and by another metal; all hold."""
 
 import json
 from types import SimpleNamespace
@@ -133,14 +133,10 @@ class Finer(Coarse):
     changed = {"cells": 12}
 
 
-class Hot(Coarse):
-    """Cold cylinders start at 600 K."""
+class Stiff(Coarse):
+    """The yield stress grows with the rate more than twice as much as that of copper does."""
 
-    changed = {"temperature": 600.0}
-
-
-class Cold(Coarse):
-    changed = {"temperature": 295.0}
+    changed = {"C": 0.06}
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +153,8 @@ def test_claims_hold_of_three_shots(id, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id", LENGTHS)
-def test_claims_do_not_hold_at_another_temperature(id, folder):
-    other = (Cold if "-hot-" in id else Hot)(folder)
-    found = CLAIMS[id].decide(other)
+def test_claims_do_not_hold_of_another_metal(id, folder):
+    found = CLAIMS[id].decide(Stiff(folder))
     assert found.reproduced is False and abs(found.measured) > CLAIMS[id].compare.bound, found
 
 
