@@ -174,10 +174,10 @@ def test_controls_turn_where_the_model_is_whole(folder):
 
 
 class All(cases.Smaller):
-    """All shots, 16 cells across the diameter."""
+    """All shots."""
 
     def less(self, case, settings):
-        return {"cells": 16, "shots": 1 if settings["shots"] == 1 else 0}
+        return {"shots": 1 if settings["shots"] == 1 else 0}
 
 
 @pytest.fixture(scope="module")
