@@ -221,6 +221,16 @@ def test_run_that_goes_on(names_of):
     assert (first, second) == (int(10 / np.pi), int(20 / np.pi))
 
 
+def test_studies(launch, tmp_path):
+    """A script, since processes import it; its balls rise to e^2 of their height."""
+    (tmp_path / "balls.py").write_text(PROGRAMS["howto/studies"][0])
+    done = launch(["balls.py"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    *rows, last = done.stdout.splitlines()
+    assert len(rows) == 4 and float(last.rpartition(" ")[2]) < 0.01
+    assert (tmp_path / "results" / "balls" / "table.csv").read_text().count("\n") == 5
+
+
 @pytest.mark.mpi
 def test_fields_for_paraview(names_of):
     names = names_of("howto/paraview")
