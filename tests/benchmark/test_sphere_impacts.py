@@ -42,8 +42,9 @@ def test_a_gauge_is_at_the_middle_of_the_rod():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
-@pytest.mark.parametrize("thickness", [5e-3, 2.5e-3])
+@pytest.mark.parametrize(
+    "scheme, thickness", [("cd-lagrange", 2.5e-3), ("moreau-jean", 2.5e-3), ("moreau-jean", 5e-3)]
+)
 def test_waves_in_a_plate_decide_the_restitution(scheme, thickness):
     _, _, found, verdicts = cases.run("sphere-plate", scheme, thickness=thickness, **COARSE)
     assert ratios(found) == pytest.approx([1.0] * 3, abs=0.05)

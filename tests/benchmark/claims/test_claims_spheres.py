@@ -3,31 +3,26 @@
 import re
 
 import pytest
-from support import cases, flips, wrong_contact, wrong_schemes
+from support import flips, wrong_contact, wrong_schemes
 from support.drawn import drawn
 
 from dolfinx_impact.benchmark.cases.experiments import sphere_claims, sphere_figures
 from dolfinx_impact.benchmark.cases.experiments.sphere_claims import CLAIMS, PLATE, ROD, STRUCK
 from dolfinx_impact.benchmark.cases.solids.claims import CD, MJ
+from dolfinx_impact.benchmark.runs import Runs
 
 
-class Smaller(cases.Smaller):
-    """Half as many cells at the contact; those that a claim refines are refined still."""
-
-    def less(self, case, settings):
-        return {"resolution": 5 if "resolution" in settings else 3}
-
-
-class Whole(Smaller):
+class Whole(Runs):
     """No plate is too small or too coarse, and no rod has a free end."""
 
-    def less(self, case, settings):
-        return {"resolution": 3, **({"extent": 3.0, "layers": 6} if case == PLATE else STRUCK)}
+    def __call__(self, case, scheme, **settings):
+        right = {"extent": 3.0, "layers": 6} if case == PLATE else STRUCK
+        return super().__call__(case, scheme, **{**settings, **right})
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    return Smaller(tmp_path_factory.mktemp("runs"))
+    return Runs(tmp_path_factory.mktemp("runs"))
 
 
 #: Controls, which turn where what is wrong in their runs is right.
