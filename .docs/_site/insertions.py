@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from . import api, demos, measured, programs, report, schemes, sketches, studies
+from . import api, demos, experiments, measured, programs, report, schemes, sketches, studies
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
@@ -19,6 +19,7 @@ LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
 MAKERS = {
     "api": api.reference,
     "counts": report.counts,
+    "experiment": experiments.table,
     "measured": measured.table,
     "report": report.page,
     "schemes": schemes.table,

@@ -33,7 +33,8 @@ def _cell(value: Any) -> str:
     return text
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+def markdown(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table in Markdown; numbers have four digits, a dash stands for None."""
     head = list(head)
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in rows])
@@ -60,7 +61,7 @@ def _sources(claims: Iterable[_Row]) -> str:
     """How many claims of each source hold, and of all."""
     papers = {**_by_paper(claims), "all": list(claims)}
     rows = [[paper, *_number(found)] for paper, found in papers.items()]
-    return _table(["source", "claims", *WORDS.values()], rows)
+    return markdown(["source", "claims", *WORDS.values()], rows)
 
 
 def _all(claims: Iterable[_Row]) -> list[str]:
@@ -69,7 +70,7 @@ def _all(claims: Iterable[_Row]) -> list[str]:
     folded = []
     for paper, found in _by_paper(claims).items():
         rows = [[c["where"], c["claim"], c["measured"], c["expected"], WORDS[c["reproduced"]]] for c in found]
-        folded.append(_folded(f"{paper}: {len(found)}", _table(head, rows)))
+        folded.append(_folded(f"{paper}: {len(found)}", markdown(head, rows)))
     return folded
 
 
@@ -102,9 +103,9 @@ def _kind(kind: str, claims: list[_Row]) -> list[str]:
         found = [claim for claim in claims if claim["reproduced"] is verdict]
         rows = [[c["paper"], c["where"], c["claim"], c["measured"], c["expected"], c["why"]] for c in found]
         if found and verdict is False:
-            parts += [f"### {head}", _table(names, rows)]
+            parts += [f"### {head}", markdown(names, rows)]
         elif found:
-            parts += [f"### {head}", _folded(f"{len(found)}, with the reasons", _table(names, rows))]
+            parts += [f"### {head}", _folded(f"{len(found)}, with the reasons", markdown(names, rows))]
     return [*parts, "### All claims", *_all(claims)]
 
 
@@ -128,7 +129,7 @@ def counts(_: str) -> str:
     """How many claims of each kind hold, with the pages about them."""
     kinds = by_kind(stored()["claims"])
     rows = [[f"[{kind}]({PAGES[kind]}.md) {KINDS[kind]}", *_number(found)] for kind, found in kinds.items()]
-    return _table(["", "claims", *WORDS.values()], rows)
+    return markdown(["", "claims", *WORDS.values()], rows)
 
 
 def validated(case: str) -> str:
@@ -137,7 +138,8 @@ def validated(case: str) -> str:
     found = [c for c in by_kind(stored()["claims"]).get("validated", ()) if c["id"] in of_case]
     if not found:
         return "The stored report was made before these claims."
-    rows = [[c["where"], c["claim"], c["measured"], asked(c), WORDS[c["reproduced"]]] for c in found]
-    reasons = _table(["where", "claim", "reason"], [[c["where"], c["claim"], c["why"]] for c in found])
-    table = _table(["where", "claim", "found", "asked for", "verdict"], rows)
+    words = {**WORDS, None: "reported"}
+    rows = [[c["where"], c["claim"], c["measured"], asked(c), words[c["reproduced"]]] for c in found]
+    reasons = markdown(["where", "claim", "reason"], [[c["where"], c["claim"], c["why"]] for c in found])
+    table = markdown(["where", "claim", "found", "asked for", "verdict"], rows)
     return f"{table}\n\n{_folded('Each shot, and the reasons of the bounds', reasons)}"

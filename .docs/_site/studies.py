@@ -180,6 +180,31 @@ def taylor() -> Table:
     return ["", "largest radius", "length"], rows
 
 
+def shots() -> Table:
+    """Final lengths of all measured Taylor tests, predicted and measured."""
+    from dolfinx_impact.benchmark.cases.experiments import taylor_data
+
+    rows = []
+    for name, every in taylor_data.shots().items():
+        for shot, found in zip(every, _results("taylor-tests", set=name, cells=16)["shots"]):
+            predicted, measured_, bound = found["length_ratio"], shot.length_ratio, taylor_data.allowed(shot)
+            off = predicted / measured_ - 1
+            verdict = shot.note or "reported" if bound is None else "yes" if abs(off) <= bound else "no"
+            size = [f"{1e3 * shot.L0:.4g}", f"{shot.v:g}", f"{shot.temperature:g}"]
+            rows.append([name, *size, f"{measured_:.3f}", f"{predicted:.3f}", f"{off:+.1%}", verdict])
+    head = [
+        "set",
+        "length [mm]",
+        "speed [m/s]",
+        "start [K]",
+        "measured",
+        "predicted",
+        "off",
+        "within its bound",
+    ]
+    return head, rows
+
+
 def ripple() -> Table:
     """Second differences of the force of Hertz's impact from step to step, CD-Lagrange's over the other's."""
     from dolfinx_impact.benchmark import runner
@@ -237,6 +262,7 @@ TABLES: Mapping[str, Callable[[], Table]] = {
     "quiet": quiet,
     "damping": damping,
     "taylor": taylor,
+    "shots": shots,
     "ripple": ripple,
 }
 

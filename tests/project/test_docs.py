@@ -419,6 +419,16 @@ def test_page_of_the_report(monkeypatch):
 
 
 @SPHINX
+def test_tables_of_experiments():
+    """All shots are in both; a set that is claimed says its bound."""
+    experiments, studies = part_of_the_site("experiments"), part_of_the_site("studies")
+    sets = [line.strip("| ").split(" | ") for line in experiments.table("sets").splitlines()[2:]]
+    assert sum(int(row[3]) for row in sets) == 79 == len(studies.table("shots").splitlines()) - 2
+    assert dict((row[0], row[-1]) for row in sets)["6061-wilkins"] == "4%, 6%"
+    assert "| 90, 292, 0.31, 0.025, 1.09 |" in experiments.table("metals")
+
+
+@SPHINX
 def test_tables_of_schemes(monkeypatch):
     """Every scheme is in those of the classes; the measured properties are those of the stored report."""
     schemes = part_of_the_site("schemes")
