@@ -104,7 +104,7 @@ def test_runs_have_the_ranks_of_their_group_and_no_bar(here, shared_path, capfd)
     assert list(table["ranks_of_it"]) == [ranks] * 3 and list(alone["ranks_of_it"]) == [1]
     assert np.ptp(table["impulse"]) == 0.0 and table["impulse"][0] == alone["impulse"][0] > 0
     balls = di.study(studies.ball, {"m": [1.0], "z0": [1.0, 1.5]}, shared_path / "c", ranks=ranks)
-    assert np.all(balls["impulse"] > 0) and capfd.readouterr().err == ""
+    assert np.all(balls["impulse"] > 0) and "steps" not in capfd.readouterr().err
     assert parallel.world() is MPI.COMM_WORLD is COMM
 
 
