@@ -15,6 +15,7 @@ from support import studies
 import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.output.atomic_file import locked
+from dolfinx_impact.simulation import progress
 from dolfinx_impact.studies import runs
 from dolfinx_impact.studies import study as module
 from dolfinx_impact.studies.records import combinations
@@ -95,8 +96,9 @@ def test_all_combinations_or_a_list(here, tmp_path):
 
 
 @pytest.mark.mpi
-def test_runs_have_the_ranks_of_their_group_and_no_bar(here, shared_path, capfd):
+def test_runs_have_the_ranks_of_their_group_and_no_bar(here, shared_path, capfd, monkeypatch):
     """Checkpoints, energies and contact of bodies on one rank or two; the third, if there is one, is idle."""
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
     ranks = min(COMM.size, 2)
     points = [{"ranks": "own", "turn": turn} for turn in range(3)]
     table = di.study(studies.on_mesh, points, shared_path / "a", ranks=ranks)
