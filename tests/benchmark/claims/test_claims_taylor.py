@@ -128,7 +128,7 @@ class Coarse(cases.Smaller):
 
 
 class Finer(Coarse):
-    """As in the report: cells decide how far the rim of a face spreads."""
+    """As in the report: cells decide how far the rim of a copper face spreads."""
 
     changed = {"cells": 12}
 
@@ -147,7 +147,7 @@ def folder(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("id", DECIDED)
 def test_claims_hold_of_three_shots(id, folder):
-    found = CLAIMS[id].decide((Finer if "-face-" in id else Coarse)(folder))
+    found = CLAIMS[id].decide((Finer if "-face-copper" in id else Coarse)(folder))
     assert found.reproduced is True, found
 
 
