@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-if __name__ == "__main__":
-    import measured
-else:
+if __package__:
     from . import measured
+else:  # run by the name of the file
+    import measured
 
 FILE = Path(__file__).resolve().parents[1] / "studies.json"
+#: Where studies keep their rows.
+_RESULTS = FILE.parents[1] / "results/studies"
 #: Head and rows of a table.
 Table = tuple[list[str], list[list[str]]]
 
@@ -180,14 +182,37 @@ def taylor() -> Table:
     return ["", "largest radius", "length"], rows
 
 
+def lengths(p: Mapping[str, Any], comm: Any, folder: Path) -> dict[str, float]:
+    """Predicted final lengths of a set of Taylor tests over the first, by the number of the shot."""
+    found = _results("taylor-tests", set=p["set"], cells=p["cells"])["shots"]
+    return {f"shot {k}": shot["length_ratio"] for k, shot in enumerate(found)}
+
+
+def bounce(p: Mapping[str, Any], comm: Any, folder: Path) -> dict[str, float]:
+    """What a sphere does on a plate, and what it does in Zener's theory."""
+    found = _results("sphere-plate", **p)
+    names = ("restitution", "peak_force", "duration")
+    return {name: found[name] for each in names for name in (each, f"{each}_zener")} | {
+        "lambda": found["lambda"]
+    }
+
+
+def _study(function: Any, parameters: Mapping[str, Any]) -> Any:
+    """The table of a study, whose rows are kept in a folder of its own."""
+    import dolfinx_impact as di
+
+    return di.study(function, parameters, _RESULTS / function.__name__, strict=True)
+
+
 def shots() -> Table:
     """Final lengths of all measured Taylor tests, predicted and measured."""
     from dolfinx_impact.benchmark.cases.experiments import taylor_data
 
+    known = taylor_data.shots()
     rows = []
-    for name, every in taylor_data.shots().items():
-        for shot, found in zip(every, _results("taylor-tests", set=name, cells=16)["shots"]):
-            predicted, measured_, bound = found["length_ratio"], shot.length_ratio, taylor_data.allowed(shot)
+    for (name, every), row in zip(known.items(), _study(lengths, {"set": list(known), "cells": [16]})):
+        for k, shot in enumerate(every):
+            predicted, measured_, bound = row[f"shot {k}"], shot.length_ratio, taylor_data.allowed(shot)
             off = predicted / measured_ - 1
             verdict = shot.note or "reported" if bound is None else "yes" if abs(off) <= bound else "no"
             size = [f"{1e3 * shot.L0:.4g}", f"{shot.v:g}", f"{shot.temperature:g}"]
@@ -203,6 +228,19 @@ def shots() -> Table:
         "within its bound",
     ]
     return head, rows
+
+
+def plates() -> Table:
+    """Restitution, force and duration of a sphere on plates of several thicknesses, beside Zener's theory."""
+    rows = []
+    for row in _study(bounce, {"thickness": [5e-3, 3.5e-3, 2.5e-3, 1.8e-3]}):
+        pairs = [(row[name], row[f"{name}_zener"]) for name in ("restitution", "peak_force", "duration")]
+        (e, theory), *others = pairs
+        off = [f"{a / b - 1:+.1%}" for a, b in others]
+        rows.append(
+            [f"{1e3 * row['thickness']:g}", f"{row['lambda']:.3f}", f"{e:.3f}", f"{theory:.3f}", *off]
+        )
+    return ["thickness [mm]", "lambda", "restitution", "Zener's", "largest force", "duration"], rows
 
 
 def ripple() -> Table:
@@ -263,6 +301,7 @@ TABLES: Mapping[str, Callable[[], Table]] = {
     "damping": damping,
     "taylor": taylor,
     "shots": shots,
+    "plates": plates,
     "ripple": ripple,
 }
 
