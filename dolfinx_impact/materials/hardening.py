@@ -249,7 +249,9 @@ class JohnsonCook:
         # Constants all: metals of other temperatures share one kernel.
         values = (low, high - low, self.m, self._start, self._heating)
         low, range_, m, start, heating = constants_of(strain, values)
-        ratio = ufl.min_value(ufl.max_value((start + work * heating - low) / range_, 0.0), 1.0)
+        own = type(self).temperature is not JohnsonCook.temperature  # of a subclass
+        reached = self.temperature(work) if own else start + work * heating
+        ratio = ufl.min_value(ufl.max_value((reached - low) / range_, 0.0), 1.0)
         return found * (1 - ratio**m)
 
 

@@ -14,7 +14,8 @@ def at_temperature(law: Any, temperature: float | None) -> Any:
     """The law, or the laws by name, of a body of one temperature at the start.
 
     Laws whose yield stress is :class:`.JohnsonCook` with ``m`` start at it; others beside them, in a mapping,
-    stay as they are.
+    stay as they are. The law is copied with its attributes: what a class of one's own derives of its
+    hardening in its constructor stays that of the law.
 
     Args:
         law: A law, or a mapping from names of parts to laws.
@@ -45,7 +46,9 @@ def _depends(law: Any) -> bool:
 
 def _started(law: Any, temperature: float) -> Any:
     hardening = law.hardening
-    if hardening.start_temperature not in (None, temperature):
+    if hardening.start_temperature == temperature:
+        return law
+    if hardening.start_temperature is not None:
         raise ValueError(
             f"start_temperature of the body is {temperature:g} K, that of its law "
             f"{hardening.start_temperature:g} K: give one of them, or the same"

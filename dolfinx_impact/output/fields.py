@@ -59,7 +59,8 @@ class FieldWriter(Observer):
     - ``stress [Pa]``: von Mises stress at ``t``, see :class:`.VonMises`; not for frames, and for a
       :class:`.FormSystem` where it defines one;
     - ``impulse [N s]``: normal and tangential contact impulse on each node (not a density), summed over the
-      steps since the previous sample; 0 at nodes without a contact point;
+      steps since the previous sample, in the first one that of an impact at the start; 0 at nodes without a
+      contact point;
     - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without;
     - ``pressure [Pa]`` of the last step, see :meth:`.Contact.pressure`, of a tie the component along the
       normal; the largest one at nodes with several points, 0 where nothing is opposite, NaN at nodes
@@ -152,6 +153,8 @@ class FieldWriter(Observer):
         self._t = integrator.t
         self._file = FieldFile(self.path, list(self._samples.functions.values()), anew=not continued)
         if not continued:
+            if integrator.n == 0:
+                self._samples.add_impulses()
             self._sample()
 
     def __call__(self, integrator: Integrator) -> None:

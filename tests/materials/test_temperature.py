@@ -131,6 +131,22 @@ def test_laws_of_ones_own_and_the_given_ones():
     assert body.law["near"].hardening.temperature(1e6) == pytest.approx(500.0 + 0.9e6 / 3.4e6)
 
 
+def test_a_temperature_of_ones_own_counts():
+    """A class that says how hot the metal is flows as that one, bit by bit but for the order of the sum."""
+
+    class Hotter(di.JohnsonCook):
+        def temperature(self, work):
+            return super().temperature(work) + 427.0
+
+    constants = {**COOK, "reference_temperature": 293.0}
+    law = di.J2Plasticity(124e9, 0.34, hardening=Hotter(9e7, 2.9e8, 0.31, 0.025, **constants))
+    found, hot, cold = (
+        run(struck(each))["plastic_work"][-1]
+        for each in (law, metal(720.0, reference_temperature=293.0), metal(reference_temperature=293.0))
+    )
+    assert found == pytest.approx(hot, rel=1e-10) != pytest.approx(cold, rel=0.05)
+
+
 def test_laws_beside_a_metal_stay_as_they_are():
     body = di.Solid(cells(), density=8960.0, law={"near": metal(), "far": ELASTIC}, start_temperature=720.0)
     far, near = (m.law for m in body.materials)

@@ -51,6 +51,21 @@ def test_impulses_of_changes_of_the_step_count():
     assert momentum(s)[1] == pytest.approx(given - 20.0 * mass, abs=1e-12 * 20.0 * mass)
 
 
+@pytest.mark.parametrize("parts", [(0.8, 0.5), (0.8, 0.8), (0.8, 1.0)], ids=str)
+def test_two_changes_at_one_time_count(parts):
+    """The impulses of the first change are not lost where another one, or none, follows it."""
+    s, force = dropped("triangle", friction=0.0), di.ContactForce()
+    first, mass = s.dt, s.system.total_mass
+    force.begin(s)
+    for n in range(1, 40):
+        for part in parts if n % 5 == 0 else ():
+            s.change_step(part * first)
+        s.step()
+        force(s)
+    given = force.history().impulses[:, 1].sum()
+    assert momentum(s)[1] == pytest.approx(given - 20.0 * mass, abs=1e-12 * 20.0 * mass)
+
+
 @pytest.mark.mpi
 def test_a_resumed_run_has_all_impulses(shared_path):
     """Those before the checkpoint come from its file, and count once."""

@@ -299,3 +299,28 @@ def test_pyvista_reads_xdmf(shared_path):
     reader = pyvista.get_reader(shared_path / "a.xdmf")
     assert np.array(reader.time_values) / s.dt == pytest.approx([0, 1, 2])
     assert reader.read().point_data.keys() == ["gap [m]"]
+
+
+@pytest.mark.mpi
+def test_the_first_sample_has_the_impact_at_the_start(shared_path):
+    """All samples together have the impulses that the history of forces has, the first one included."""
+    square = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], [4, 4])
+    named_square = di.named(square, low=lambda x: np.isclose(x[1], 0.0))
+    body = di.Solid(named_square, density=1000.0, law=di.LinearElastic(1e6, 0.3))
+    floor = di.RigidContact(body, "low", di.Plane((0.0, 0.0), (0.0, 1.0)))
+    scheme = di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=floor)
+    scheme.start(0.0, (0.0, -1.0))
+    path, force = shared_path / "run.pvd", di.ContactForce()
+    observers = [FieldWriter(path, every=2, names=["impulse"]), force]
+    di.simulate(scheme, t_end=6 * scheme.dt, observers=observers, progress=False)
+    given = force.history().impulses[:, 1]
+    assert given[0] > 0.1 * given.sum()
+    if COMM.rank == 0:
+        reader, sums = pyvista.get_reader(path), []
+        for time in reader.time_values:
+            reader.set_active_time_value(time)
+            grid = reader.read()[0]
+            own = np.asarray(grid.point_data.get("vtkGhostType", np.zeros(grid.n_points))) == 0
+            sums.append(np.asarray(grid["impulse [N s]"])[own, 1].sum())
+        wanted = [given[0], *given[1:].reshape(3, 2).sum(axis=1)]
+        assert sums == pytest.approx(wanted, rel=1e-12)

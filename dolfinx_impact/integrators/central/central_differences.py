@@ -185,18 +185,24 @@ class CentralDifferences(Integrator):
         """
         for given in (self.r_change, self.r_t_change, self.r_impact, self.r_t_impact):
             given[...] = 0.0
-        self._nodal_change = None
+        before = self._nodal_change if self.n == 0 else None  # of an earlier change at this time
         if self.n >= 0 and dt != self.dt:
             change(self, float(dt))
-            if self.contact is not None:
-                self._nodal_change = np.zeros(self.contact.nodes.loaded.dofs.shape)
-                changed = self.impulses_of(self.r_change, self.r_t_change)
-                self.contact.nodes.add_impulses(changed, self._nodal_change)
+            before = self._add_change(before)
             self.v_force = self.v_start.copy()
             self.r_start[:], self.r_t_start[:] = 0.0, 0.0
+        self._nodal_change = before
         self.dt = float(dt)
         self._kick = self.dt * self.system.inverse_mass
         self.look_ahead = self.dt if self.system.prescribed.any else 0.0
+
+    def _add_change(self, before: FloatArray | None) -> FloatArray | None:
+        """Nodal impulses of a change of the step, with those of another one ``before`` it [N s]."""
+        if self.contact is None:
+            return None
+        added = np.zeros(self.contact.nodes.loaded.dofs.shape) if before is None else before
+        self.contact.nodes.add_impulses(self.impulses_of(self.r_change, self.r_t_change), added)
+        return added
 
     def add_nodal_impulses(self, out: FloatArray) -> None:
         """See :meth:`.Integrator.add_nodal_impulses`; those of a change of the step just before included."""

@@ -2,7 +2,8 @@
 
 Contact force ``R(g) = max(-g, 0) / eps`` [N] with the compliance eps [m/N]; the impulse of a step is h times
 the force. With ``per_area`` it is ``A max(-g, 0) / eps`` for a point with the area A and eps [m/Pa] of the
-surface: a uniform penetration is then a uniform pressure, on any mesh.
+surface: a uniform penetration is then a uniform pressure, but for elements of degree 2 with nodes that have
+no weight (tetrahedra, quadrilaterals at an axis), although their points have an area.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Penalty:
     Args:
         contact: The contact, without restitution and friction, or None.
         eps: Compliance of a contact point [m/N], positive; with ``per_area`` of the surface [m/Pa].
-        per_area: Whether the compliance of a point is eps over its area, undeformed.
+        per_area: Whether the compliance of a point is eps over its area when the scheme is made.
 
     Attributes:
         compliance: Of the points of this rank, shape (p,) [m/N].
@@ -51,7 +52,7 @@ class Penalty:
         contact = as_contact(contact)
         refuse(self.excludes, "contact by penalty", contact=contact)
         refuse_restitution(contact, "contact by penalty")
-        self.contact, self.eps, self.per_area = contact, float(eps), bool(per_area)
+        self.contact, self.eps, self.per_area = contact, float(eps), arguments.flag("per_area", per_area)
         self.compliance = _compliance(contact, self.eps, self.per_area)
 
 

@@ -45,7 +45,7 @@ def _fields(path, body, record, every):
     """Displacements and impulses of a collection, sample by sample, beside the record."""
     import pyvista
 
-    reader, d, taken = pyvista.get_reader(path), body.x.shape[1], 0
+    reader, d, taken = pyvista.get_reader(path), body.x.shape[1], -1
     size = np.abs(record.u).max() + 1e-300
     large = np.abs(record.impulse).sum(axis=0).max() + 1e-300
     wrong = {"time": 0.0, "displacement": 0.0, "impulse": 0.0}
