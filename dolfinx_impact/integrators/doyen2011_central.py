@@ -103,7 +103,7 @@ class DEP53(Central):
         self.eps, self.per_area = eps, per_area
         super().__init__(system, dt, contact, allow_unstable=allow_unstable, eps=eps, per_area=per_area)
         if self.contact is not None:
-            self.beyond_limit |= self.dt > _penalty_limit(system, self.contact, self.enforcement.compliance)
+            self.beyond_limit |= self.dt > penalty_limit(system, self.contact, self.enforcement.compliance)
 
 
 class DEP62(Central):
@@ -139,7 +139,7 @@ class DEP72(StaticContact):
         self.v_before[at] = self.v[at] = 0.0
 
 
-def _penalty_limit(system: System, contact: Contact, eps: FloatArray) -> float:
+def penalty_limit(system: System, contact: Contact, eps: FloatArray) -> float:
     """``2 / sqrt(omega_K^2 + H / eps)``, a step that is stable for sure [s]. Collective."""
     stiffest = parallel.largest(system.comm, contact.L.diagonal(system.inverse_mass) / eps)
     return 2.0 / math.sqrt((2.0 / system.critical_time_step()) ** 2 + stiffest)

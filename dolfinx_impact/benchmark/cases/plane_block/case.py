@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from .... import Solid, SparseRows, mesh, parallel
 from ....exact import SignoriniBar
 from ....integrators import Integrator, Option, Scheme
+from ....integrators.doyen2011_central import penalty_limit
+from ....integrators.impulses.penalty import ExplicitPenalty
 from ...boxes import box
 from ...case import EXPLICIT, Problem, Results, RunLog, Setup, Values, Verdict, Verdicts
 from ...run_log import CONTACT, Steps
@@ -28,6 +30,9 @@ from ..solids import common
 REBOUND, TOP_LOWEST, REFERENCE_END = 0.842, -0.8607, 3.0
 #: Deviation from them that is allowed, relative, with so many layers of cells; more with fewer.
 ALLOWED, FINE = 0.01, 80
+
+#: Default step of central differences with a penalty over its limit, at most.
+PART_OF_LIMIT = 0.95
 
 PARAMETERS = {
     **common.material(900.0, 1.0),
@@ -138,6 +143,14 @@ class PlaneBlock(common.SolidCase):
         block = make_block(p)
         floor = common.floor(block, "bottom", p)
         return Setup(system=block, contact=floor, record=followed(block, p), v0=common.towards(block, p))
+
+    def time_step(self, p: Values, scheme: Scheme, setup: Setup) -> float:
+        """As of other cases; where none is given, central differences with a penalty stay below its limit."""
+        h, own = super().time_step(p, scheme, setup), p["h"] is None and p.get("courant") is None
+        if not own or not scheme.explicit or scheme.contact_level != "penalty":
+            return h
+        compliance = ExplicitPenalty(setup.contact, p["eps"], p["per_area"]).compliance
+        return min(h, PART_OF_LIMIT * penalty_limit(setup.system, setup.contact, compliance))
 
     def measure(self, run: Problem) -> Results:
         """Velocity, displacements, impulse, energies and the force's variation. Collective."""
