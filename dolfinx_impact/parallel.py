@@ -78,10 +78,14 @@ def within(group: Group) -> Iterator[None]:
     """Context in which :func:`world` is that of the group.
 
     ``MPI.COMM_WORLD`` cannot be used if it has more ranks; what DOLFINx says of it is a ValueError in words.
+    Objects of PETSc are made on the group where no communicator is given.
     """
-    everyone = MPI.COMM_WORLD
+    from petsc4py import PETSc
+
+    everyone, default = MPI.COMM_WORLD, PETSc.Sys.getDefaultComm()
     if group.comm.size < everyone.size:
         MPI.COMM_WORLD = _OtherRanks()  # type: ignore[misc, assignment]
+        PETSc.Sys.setDefaultComm(group.comm)
     _groups.append(group)
     try:
         yield
@@ -92,6 +96,7 @@ def within(group: Group) -> Iterator[None]:
     finally:
         _groups.pop()
         MPI.COMM_WORLD = everyone  # type: ignore[misc]
+        PETSc.Sys.setDefaultComm(default)
 
 
 def refuse_other_ranks(comm: MPI.Comm) -> None:

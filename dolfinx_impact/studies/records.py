@@ -67,6 +67,12 @@ def _key(parameters: Mapping[str, Any]) -> str:
     return hashed(sorted(parameters.items()))
 
 
+def _finite(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 @dataclass(frozen=True)
 class Records:
     """Rows in ``folder/KEY-CODE/row.json``, by hashes of the parameters, and of function and version.
@@ -115,8 +121,8 @@ class Table:
     """Parameters, results and error of each run, in the order of the parameters.
 
     ``table["name"]`` is a column: an array of numbers, NaN where a run failed, or of objects. Iteration and
-    ``len`` are over rows, which are dicts. ``table["seconds"]`` is not in the files, nor ``table["steps"]``,
-    the time steps, unless the function returns them.
+    ``len`` are over rows, which are dicts. ``table["seconds"]`` and ``table["steps"]``, the time steps, are
+    those of the run unless the function returns its own; the files have no seconds.
 
     Attributes:
         csv, json: Paths of the files. In the first, all but texts is as ``repr`` writes it.
@@ -127,7 +133,7 @@ class Table:
         self.csv, self.json, self._kept = (
             folder / "table.csv",
             folder / "table.json",
-            [row for _, row in runs],
+            [{**row, **row["results"]} for _, row in runs],
         )
         names = (name for k in (0, 1) for p, row in runs for name in (p, row["results"])[k])
         self.columns = [*dict.fromkeys(name for name in names if name != "seconds"), "error"]
@@ -140,11 +146,10 @@ class Table:
         lines = csv.DictWriter(text, self.columns, lineterminator="\n")
         lines.writeheader()
         lines.writerows({n: v if isinstance(v, str) else repr(v) for n, v in row.items()} for row in self)
-        bad = (math.inf, -math.inf)
-        finite = [{n: None if v != v or v in bad else v for n, v in row.items()} for row in self]
+        finite = [{name: _finite(value) for name, value in row.items()} for row in self]
         for path, content in ((self.csv, text.getvalue()), (self.json, json.dumps(finite, indent=1))):
             with whole_file(path) as file:
-                file.write(content.encode())
+                file.write(content.encode(errors="backslashreplace"))  # surrogates, as of names of files
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import multiprocessing
 import os
 import pickle
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -66,17 +68,22 @@ def study(
 
     Raises:
         ValueError: Parameters of other kinds or twice the same, a function that no other process can import,
-            a folder of something else or in use, more ``ranks`` than there are.
+            a folder of something else or in use, more ``ranks`` than there are; a call in another thread
+            than the main one, or in a process of another study.
         RuntimeError: Failed runs with ``strict``; processes that do not start: a script without
             ``if __name__ == "__main__":`` around the call.
         Interrupted: Ctrl-C or SIGTERM, after the table was written.
     """
     if STARTING in os.environ:
         sys.exit(NO_GUARD)
+    if threading.current_thread() is not threading.main_thread() or multiprocessing.current_process().daemon:
+        raise ValueError(
+            "di.study is called in the main thread of a program, neither in another thread nor in a process "
+            "that another study or multiprocessing started"
+        )
     world = parallel.world()
-    longest = (
-        0.0 if limit is None else arguments.number("limit", limit, "be positive [s], or None", above=0.0)
-    )
+    must = "be positive [s] and at most 1e9, or None"
+    longest = 0.0 if limit is None else arguments.number("limit", limit, must, above=0.0, most=1e9)
     count = len(os.sched_getaffinity(0)) if workers is None else arguments.whole("workers", workers)
     ranks = arguments.whole("ranks", ranks)
     if ranks > world.size:

@@ -2,14 +2,17 @@
 
 import json
 import logging
+import math
 import os
 import signal
 import sys
+import threading
 import time
 
 import numpy as np
 import pytest
 from mpi4py import MPI
+from petsc4py import PETSc
 from support import studies
 
 import dolfinx_impact as di
@@ -122,6 +125,38 @@ def test_meshes_of_other_ranks_are_told(shared_path):
     assert all(f"on {COMM.size} ranks, the run on 1 of them" in error for error in table["error"])
 
 
+@pytest.mark.mpi
+def test_objects_of_petsc_have_the_ranks_of_the_run(here, shared_path):
+    default = PETSc.Sys.getDefaultComm()
+    table = di.study(studies.default_ranks, {"turn": range(3)}, shared_path / "study")
+    assert list(table["same"]) == [True] * 3 and PETSc.Sys.getDefaultComm() == default
+
+
+@pytest.mark.mpi
+def test_a_rank_that_fails_says_so_while_others_wait(here, shared_path, caplog, monkeypatch):
+    """What the function has begun on its communicator is not mixed with what the study agrees on."""
+    monkeypatch.setattr(runs, "_GRACE", 0.05)
+    table = di.study(studies.last_fails, [{}, {"turn": 1}], shared_path / "study", ranks=COMM.size)
+    assert list(table["error"]) == ["ArithmeticError: on the last rank"] * 2
+    said = f"rank {COMM.rank} of the run {{}} failed and waits for the others, which may wait for it for ever"
+    assert (said in caplog.text) == (COMM.rank == COMM.size - 1 > 0)
+
+
+def test_unusual_results_and_errors(here, tmp_path):
+    """Parameters among the results, NaN, texts that are not UTF-8, errors of all kinds."""
+    points = [{"case": case} for case in ("row", "same", "other", "quiet", "mute")]
+    points[1]["at"] = (1.0, math.nan)
+    table = di.study(studies.odd, points, tmp_path / "study")
+    assert list(table["error"][[0, 1, 3]]) == ["", "", "support.studies.Quiet: no word"]
+    assert "the table has 'at' already" in table["error"][2]
+    assert table["error"][4].startswith("support.studies.Mute: <")
+    assert table["dt"][0] == 0.1 and table["steps"][0] == 2 and table["seconds"][1] == 0.25
+    assert table["at"][1] == points[1]["at"] and math.isnan(table["y"][1])
+    assert b"a\\udcff" in table.csv.read_bytes()
+    row = json.loads(table.json.read_text())[1]
+    assert row["at"] == [1.0, None] and row["y"] is None and row["text"] == "a\udcff"
+
+
 # -- what is kept
 
 
@@ -190,6 +225,25 @@ def test_processes_make_the_same_table(tmp_path):
     """Two of them, each with one thread; what a run raises ends none."""
     table = di.study(studies.kinds, {"value": VALUES}, tmp_path / "study", workers=2)
     assert table.csv.read_bytes().decode() == TABLE
+
+
+@pytest.mark.slow
+def test_processes_that_end_in_a_run_lose_that_run_alone(tmp_path):
+    points = [{"how": how} for how in (0, 1, 97, "study")]
+    table = di.study(studies.ending, points, tmp_path / "study", workers=1)
+    assert list(table["error"][:3]) == ["the process ended in this run"] * 3
+    assert "di.study is called in the main thread of a program, neither" in table["error"][3]
+
+
+@pytest.mark.slow
+def test_processes_that_do_not_start_end_a_study(tmp_path, monkeypatch):
+    code = "import multiprocessing, os\nif multiprocessing.parent_process():\n    os._exit(3)\n"
+    (tmp_path / "ends.py").write_text(f"{code}def ends(p, comm, folder):\n    return {{}}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from ends import ends
+
+    with pytest.raises(RuntimeError, match="ended with exit status 3, in none of them"):
+        di.study(ends, {"x": [1, 2]}, tmp_path / "study", workers=1)
 
 
 @pytest.mark.slow
@@ -331,6 +385,7 @@ def test_ranks_that_are_not_there_and_other_arguments(shared_path):
         ({"ranks": 0}, "ranks must be a whole number"),
         ({"workers": 0}, "workers must be a whole number"),
         ({"limit": 0.0}, "limit must be positive"),
+        ({"limit": 1e10}, "limit must be positive .s. and at most 1e9, or None, but is"),
         ({"again": "yes"}, "again must be True or False"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -358,3 +413,17 @@ def test_one_study_at_a_time_in_a_folder(here, tmp_path):
     di.study(studies.noted, {"x": [1]}, tmp_path / "study")
     with locked(tmp_path / "study"), pytest.raises(ValueError, match="another study runs in"):
         di.study(studies.noted, {"x": [1]}, tmp_path / "study")
+
+
+def test_threads_beside_the_main_one_are_refused(tmp_path):
+    errors = list[ValueError]()
+
+    def call():
+        with pytest.raises(ValueError, match="in the main thread of a program") as caught:
+            di.study(studies.noted, {"x": [1]}, tmp_path / "study")
+        errors.append(caught.value)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    assert errors and not (tmp_path / "study").exists()

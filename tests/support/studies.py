@@ -1,11 +1,14 @@
 """Functions of studies, which processes of their own import, and scripts that call them."""
 
+import math
 import os
+import threading
 import time
 
 import numpy as np
 from dolfinx import mesh
 from mpi4py import MPI
+from petsc4py import PETSc
 
 import dolfinx_impact as di
 
@@ -56,6 +59,52 @@ def wrong(p, comm, folder):
         "error": {"error": 1.0},
         "exit": {},
     }[p["case"]]
+
+
+class Quiet(BaseException):
+    """Caught by nothing that catches errors."""
+
+
+class Mute(Exception):
+    """An error without words."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+def odd(p, comm, folder):
+    """Results that are unusual but right, and errors that are."""
+    if p["case"] == "row":
+        scheme = di.CDLagrange(di.PointMasses(1.0), 0.1)
+        scheme.start(0.0, 1.0)
+        return di.simulate(scheme, t_end=0.2).row()
+    if p["case"] == "same":
+        return {**p, "y": math.nan, "seconds": 0.25, "text": "a\udcff"}
+    if p["case"] == "other":
+        return {"at": 2.0}
+    raise {"quiet": Quiet("no word"), "mute": Mute()}[p["case"]]
+
+
+def ending(p, comm, folder):
+    """The process ends in a run; a study within a run."""
+    if isinstance(p["how"], int):
+        os._exit(p["how"])
+    return {"runs": len(di.study(noted, {"x": [1]}, folder / "inner"))}
+
+
+def default_ranks(p, comm, folder):
+    """Ranks of an object of PETSc that is made on the default communicator."""
+    vector = PETSc.Vec().create()
+    return {"same": vector.comm.size == comm.size}
+
+
+def last_fails(p, comm, folder):
+    """The last rank fails while the others wait for it; it comes late, so that the test ends."""
+    if comm.rank == comm.size - 1:
+        threading.Timer(0.3, lambda: comm.Ibarrier().Wait()).start()
+        raise ArithmeticError("on the last rank")
+    comm.Ibarrier().Wait()
+    return {}
 
 
 def ball(p, comm, folder):
