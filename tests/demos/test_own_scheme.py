@@ -110,6 +110,7 @@ SMALL = {
     "free-flight": {"t_end": 0.1},
     "cook-membrane": {"elements": 4, "t_end": 3},
     "taylor-bar": {"size": 1.6e-3, "t_end": 2e-6, "h": 2e-8},
+    "taylor-tests": {"shots": 1, "cells": 6, "t_end": 2e-6, "h": 2e-8},
     "plastic-wave": {"cells": 20, "h": 1e-6},
     "rubber-block": {"elements": 3, "shape": "ball", "courant": 0.5, "t_end": 2e-3},
     "hertz-sphere": {"resolution": 2, "v0": 1, "t_end": 2e-5},
