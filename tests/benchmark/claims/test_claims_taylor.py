@@ -152,7 +152,9 @@ def test_claims_hold_of_three_shots(id, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", LENGTHS)
+@pytest.mark.parametrize(
+    "id", [id for id in LENGTHS if "-etp-" not in id]
+)  # these are slow, as that of Wilkins
 def test_claims_do_not_hold_of_another_metal(id, folder):
     found = CLAIMS[id].decide(Stiff(folder))
     assert found.reproduced is False and abs(found.measured) > CLAIMS[id].compare.bound, found
@@ -166,7 +168,7 @@ def test_controls_turn_where_the_model_is_whole(folder):
         def less(self, case, settings):
             as_measured = {"C": data.METALS["copper"].C} if "C" in settings else {}
             hot = {"temperature": 725.0} if "temperature" in settings else {}
-            return {**super().less(case, settings), **as_measured, **hot}
+            return {"cells": 6, **as_measured, **hot}
 
     for id in DECIDED:
         if "-control-" in id:
