@@ -42,6 +42,7 @@ def test_some_cases_are_enough_where_their_kinds_are_not_distributed(count, each
     first = stages.turns(ids, None, {"a.py::test_one": each})
     second = stages.turns(ids, first, {"a.py::test_one": each})
     assert ids[0] in first and 1 <= len(second) <= len(first) == each and not first & second
+    assert not stages.turns(ids, {*ids}, {"a.py::test_one": each})
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def turns(ids, ran, most=None):
         if len(cases) == 1:
             alone.setdefault(name.split("::")[0], []).extend(cases)
         elif name in (most or {}):
-            chosen.update(left[:: -(-len(left) // most[name])])
+            chosen.update(left[:: max(1, -(-len(left) // most[name]))])
         else:
             chosen.update(left[::2] if ran is None else left)
     for singles in alone.values():
