@@ -77,7 +77,8 @@ def _all(claims: Iterable[_Row]) -> list[str]:
 def figure(name: str, root: str = "") -> str:
     """A stored figure of the report; ``root`` is the way from the page to the top of the site."""
     (found,) = (each for each in FIGURES if each.id == name)
-    words = escape(f"{found.where}: {found.title} ({found.paper})")
+    words = found.title if found.title.startswith(found.where) else f"{found.where}: {found.title}"
+    words = escape(f"{words} ({found.paper})")
     return (
         f'<figure class="drawn"><img alt="{escape(found.title)}" loading="lazy" '
         f'src="{root}_static/report/{name}.svg"><figcaption>{words}</figcaption></figure>'
@@ -139,7 +140,11 @@ def validated(case: str) -> str:
     if not found:
         return "The stored report was made before these claims."
     words = {**WORDS, None: "reported"}
-    rows = [[c["where"], c["claim"], c["measured"], asked(c), words[c["reproduced"]]] for c in found]
+
+    def bound(c: dict[str, Any]) -> str:
+        return asked(c).removeprefix("asked for ")
+
+    rows = [[c["where"], c["claim"], c["measured"], bound(c), words[c["reproduced"]]] for c in found]
     reasons = markdown(["where", "claim", "reason"], [[c["where"], c["claim"], c["why"]] for c in found])
-    table = markdown(["where", "claim", "found", "asked for", "verdict"], rows)
+    table = markdown(["where", "claim", "found", "bound", "verdict"], rows)
     return f"{table}\n\n{_folded('Each shot, and the reasons of the bounds', reasons)}"

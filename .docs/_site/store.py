@@ -92,10 +92,17 @@ def _card(source: Path, demo: demos.Demo, target: Path) -> None:
     _shrink(found.crop(tuple(round(part * size) for part, size in zip(demo.part, sizes))), _CARD, target)
 
 
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}".removesuffix(".0")
+
+
 def _slim(svg: str) -> str:
-    """A drawing with coordinates to a tenth of a point, without remarks and what nothing refers to."""
+    """A drawing with coordinates to a tenth of a point, without remarks and what nothing refers to.
+
+    What is below 1 keeps its digits: sizes of letters and widths of lines are such factors.
+    """
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
-    svg = re.sub(r"-?\d+\.\d{2,}", lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), svg)
+    svg = re.sub(r"(?<![\d.])-?[1-9]\d*\.\d{2,}", _rounded, svg)
     return re.sub(r"\s*\n\s*", "\n", svg)
 
 

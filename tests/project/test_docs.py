@@ -414,7 +414,7 @@ def test_page_of_the_report(monkeypatch):
     *_, verified, validated = site.counts("").splitlines()
     assert verified.endswith("| 2 | 1 | 1 | 0 |") and validated.startswith("| [validated](experiments.md) ")
     shown = site.validated(CLAIMS[0].case)
-    assert "| Fig. 1 | It does not. | 0.5 | asked for ≤ 0.1 | not reproduced |" in shown
+    assert "| Fig. 1 | It does not. | 0.5 | ≤ 0.1 | not reproduced |" in shown
     assert r"another \| reason" in shown.partition("<details>")[2]
 
 
@@ -522,11 +522,14 @@ def test_stored_files():
     assert verdicts.differences(report.stored(), known) == [] and known.keys() == {c.id for c in CLAIMS}
     drawn = {path.name.partition(".")[0] for path in report.STORED.glob("*.svg.gz")}
     assert drawn == {figure.id for figure in FIGURES}
+    for path in report.STORED.glob("*.svg.gz"):  # letters are there, and are not shrunk to nothing
+        text = gzip.decompress(path.read_bytes()).decode()
+        assert "DejaVuSans" in text and not re.search(r"scale\(0(\.0+)?[ )]", text), path.name
 
 
 @SPHINX
 def test_a_report_is_stored(tmp_path, monkeypatch):
-    """What pages show of it, a row a line; figures with coordinates to a tenth."""
+    """What pages show of it, a row a line; figures with coordinates to a tenth, and factors as they are."""
     store = part_of_the_site("store")
     monkeypatch.setattr(store, "RESULTS", tmp_path)
     monkeypatch.setattr(store.report, "STORED", tmp_path / "stored")
@@ -543,12 +546,14 @@ def test_a_report_is_stored(tmp_path, monkeypatch):
     }
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "report.json").write_text(json.dumps(made))
-    (tmp_path / "report" / "a.svg").write_text('<svg><!-- no -->\n <path d="M 1.2345 -2.0001"/>\n</svg>')
+    (tmp_path / "report" / "a.svg").write_text(
+        '<svg><!-- no -->\n <path d="M 1.2345 -2.0001" transform="scale(0.015625)"/>\n</svg>'
+    )
     store.store_report()
     stored = store.report.stored()
     assert "scale" not in stored["claims"][0] and stored["versions"] == {"numpy": "2"}
     assert gzip.decompress((tmp_path / "stored" / "a.svg.gz").read_bytes()) == (
-        b'<svg>\n<path d="M 1.2 -2"/>\n</svg>'
+        b'<svg>\n<path d="M 1.2 -2" transform="scale(0.015625)"/>\n</svg>'
     )
     with pytest.raises(SystemExit, match="nothing is called 'x'"):
         store.main(["x"])
