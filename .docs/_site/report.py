@@ -140,11 +140,11 @@ def validated(case: str) -> str:
     if not found:
         return "The stored report was made before these claims."
     words = {**WORDS, None: "reported"}
-
-    def bound(c: dict[str, Any]) -> str:
-        return asked(c).removeprefix("asked for ")
-
-    rows = [[c["where"], c["claim"], c["measured"], bound(c), words[c["reproduced"]]] for c in found]
+    bounds = [asked(c).removeprefix("asked for ") for c in found]
+    rows = [
+        [c["where"], c["claim"], c["measured"], bound, words[c["reproduced"]]]
+        for c, bound in zip(found, bounds)
+    ]
     reasons = markdown(["where", "claim", "reason"], [[c["where"], c["claim"], c["why"]] for c in found])
     table = markdown(["where", "claim", "found", "bound", "verdict"], rows)
     return f"{table}\n\n{_folded('Each shot, and the reasons of the bounds', reasons)}"

@@ -35,9 +35,7 @@ class Claim:
     measure: Callable[[Runs], Any]
     compare: Comparison | None = None  #: None where the measure returns a verdict.
     why: str = ""  #: Meaning of the number, and the reason of the bound.
-    kind: str = (
-        "verified"  #: Against papers and exact or computed solutions; or ``"validated"``: measurements.
-    )
+    kind: str = "verified"  #: Against papers and solutions; ``"validated"``: against measurements.
 
     def decide(self, runs: Runs) -> Verdict:
         """The verdict; a run that failed leaves the claim not reproduced, one left out not decided."""

@@ -24,33 +24,14 @@ from .work_precision.figures import FIGURES as WORK_PRECISION
 
 __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
-_MODULES = (
-    ball,
-    oscillator,
-    spring,
-    bar,
-    arch,
-    signorini,
-    plane,
-    two_bars,
-    hati,
-    crane,
-    known,
-    colliding,
-    soft,
-    sphere_claims,
-)
-_MEASURED = (taylor_claims,)  # against measurements
-#: All claims, case by case.
-CLAIMS: tuple[Claim, ...] = tuple(claim for module in (*_MODULES, *_MEASURED) for claim in module.CLAIMS)
+#: Modules with claims and figures.
+_BOTH = (ball, oscillator, spring, bar, arch, signorini, plane, two_bars, hati, crane)
+_CLAIMED = (*_BOTH, known, colliding, soft, sphere_claims, taylor_claims)
 _DRAWN = (
-    *_MODULES[:-4],
-    solid_crane_figures,
-    known_figures,
-    colliding_figures,
-    soft_figures,
-    taylor_figures,
-    sphere_figures,
+    *(*_BOTH, solid_crane_figures, known_figures, colliding_figures),
+    *(soft_figures, taylor_figures, sphere_figures),
 )
+#: All claims, case by case.
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in _CLAIMED for claim in module.CLAIMS)
 #: All figures, case by case.
 FIGURES: tuple[Figure, ...] = (*(figure for module in _DRAWN for figure in module.FIGURES), *WORK_PRECISION)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..output.atomic_file import whole_file
+from ..output.atomic_file import locked, whole_file
 from ..output.result import Result
 from . import runner
 from .cases import CASES
@@ -85,7 +83,7 @@ class Runs:
         """The value of ``make``, which JSON can hold: made by the first who asks for ``name``, and kept."""
         only = None if self._only is None else sorted(self._only)
         place = self._place([name, self._instead, only], *(only or ()))
-        with self._locked(place):
+        with locked(place):
             if (kept := self._kept(place / "kept.json")) is None:
                 kept = [json.loads(json.dumps(make()))]
                 _replace(place / "kept.json", json.dumps(kept))
@@ -112,7 +110,7 @@ class Runs:
             settings = {key: value for key, value in settings.items() if key in known}
         values = runner.parse(chosen, name, [f"{key}={value}" for key, value in settings.items()])
         place = self._place([case, name, values], name)
-        with self._locked(place):
+        with locked(place):
             found = self._found(place)
             if found is None:
                 _make(case, name, values, place)
@@ -153,14 +151,6 @@ class Runs:
         place = self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
         place.mkdir(parents=True, exist_ok=True)
         return place
-
-    @staticmethod
-    @contextmanager
-    def _locked(place: Path) -> Iterator[None]:
-        """One process at a time."""
-        with open(place / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
 
 def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:

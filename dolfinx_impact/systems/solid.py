@@ -105,6 +105,8 @@ class Solid(Continuum):
             elements, if it allows it. It needs a C compiler and an explicit scheme. Bending remains stiff.
         mass_scaling: Time step [s] that the body is to allow: the lumped masses of the cells that limit the
             step are raised until the critical step at rest, without bulk viscosity, is at least this one.
+        start_temperature: Temperature of the whole body at the start [K], above 0, of metals whose yield
+            stress depends on it: :class:`.JohnsonCook` with ``m``. By default each law has its own.
 
     Attributes:
         space: The vector-valued function space.

@@ -131,6 +131,16 @@ def test_laws_of_ones_own_and_the_given_ones():
     assert body.law["near"].hardening.temperature(1e6) == pytest.approx(500.0 + 0.9e6 / 3.4e6)
 
 
+def test_a_hot_metal_that_keeps_no_heat_is_a_softer_cold_one():
+    """Its constants times ``1 - T*^m``, by hand."""
+    left = 1.0 - ((720.0 - 293.0) / (1356.0 - 293.0)) ** 1.1
+    cold = di.J2Plasticity(124e9, 0.34, hardening=di.JohnsonCook(9e7 * left, 2.9e8 * left, 0.31, 0.025))
+    hot = metal(reference_temperature=293.0, heat_fraction=0.0)
+    found, same = run(struck(hot, "degree 2", start_temperature=720.0)), run(struck(cold, "degree 2"))
+    assert same["plastic_work"][-1] > 0.0
+    assert found["plastic_work"][-1] == pytest.approx(same["plastic_work"][-1], rel=1e-10)
+
+
 def test_a_temperature_of_ones_own_counts():
     """A class that says how hot the metal is flows as that one, bit by bit but for the order of the sum."""
 

@@ -527,6 +527,23 @@ def test_stored_files():
         assert "DejaVuSans" in text and not re.search(r"scale\(0(\.0+)?[ )]", text), path.name
 
 
+def test_every_argument_of_a_public_name_is_described():
+    """Where a docstring has a list of arguments, none is missing."""
+    modules = (di, exact, di.mesh, di.plot)
+    names = [(module, name) for module in modules for name in module.__all__]
+    missing = []
+    for module, name in names:
+        thing = getattr(module, name)
+        described = (inspect.getdoc(thing) or "").partition("Args:")[2]
+        if not callable(thing) or not described:
+            continue
+        described = re.split(r"\n(?:Returns|Raises|Attributes):", described)[0]
+        given = inspect.signature(thing).parameters.values()
+        wanted = [each.name for each in given if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+        missing += [f"{name}: {each}" for each in wanted if not re.search(rf"\b{each}\b", described)]
+    assert missing == []
+
+
 @SPHINX
 def test_a_report_is_stored(tmp_path, monkeypatch):
     """What pages show of it, a row a line; figures with coordinates to a tenth, and factors as they are."""

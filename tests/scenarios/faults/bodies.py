@@ -89,6 +89,28 @@ FAULTS = {
         (("systems.forces.rest_state", "return RestState(at_rest, stored)", "return None"),),
         by="heated",
     ),
+    "never-hot": Fault(
+        "a metal starts at its reference temperature",
+        (
+            (
+                "materials.temperature",
+                'return {**laws, **hot} if isinstance(law, Mapping) else hot[""]',
+                "return law",
+            ),
+        ),
+        by="hot",
+    ),
+    "one-compliance": Fault(
+        "every point of a yielding floor has its compliance, whatever its area",
+        (
+            (
+                "integrators.impulses.penalty",
+                "found: FloatArray = eps / np.asarray(areas)",
+                "found = np.full(contact.count, eps)",
+            ),
+        ),
+        by="evenly",
+    ),
     "groups": Fault(
         "facets of several physical groups belong to none of them",
         (("mesh.gmsh_groups", "d == dim and tag in old))", "d == dim and (tag,) == old))"),),

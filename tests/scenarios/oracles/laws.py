@@ -157,3 +157,33 @@ def softening(s):
     work = np.asarray(run["plastic_work"])
     fall = max(-np.diff(work).min(), 0.0)
     yield Misfit("plastic work that falls in a step, by [J]", fall, 0.0, 1e-9 * work.max())
+
+
+@small_problem(14, 16)
+def hot(s):
+    """A hot metal that keeps no heat flows as a cold one with its constants times ``1 - T*^m``, in any body.
+
+    Rounding: 1e-9 of the plastic work and of the impulse, whatever follows the step and rubs.
+    """
+    rng = random.Random(f"hot {s.seed}")
+    low, melting, m = 293.0, 1356.0, rng.uniform(0.5, 2.0)
+    temperature, friction, degree = rng.uniform(300.0, 1300.0), rng.choice((0.0, 0.2)), rng.choice((1, 2))
+    turned = rng.choice((None, "axisymmetric"))
+    left = 1.0 - ((temperature - low) / (melting - low)) ** m
+    heat = {"m": m, "reference_temperature": low, "melting_temperature": melting}
+    heat |= {"heat_capacity": 3.4e6, "heat_fraction": 0.0}
+    named = di.named(square(3e-3, 3), low=lambda x: x[1] < 1e-9, axis=lambda x: x[0] < 1e-9)
+    found = []
+    for cold in (False, True):
+        part, warm = (left, {}) if cold else (1.0, heat)
+        law = di.J2Plasticity(124e9, 0.34, hardening=di.JohnsonCook(9e7 * part, 2.9e8 * part, 0.31, **warm))
+        options = {} if cold else {"start_temperature": temperature}
+        options |= {"hypothesis": turned, "fixed": {"axis": (0,)}} if turned else {}
+        body = di.Solid(named, density=8960.0, law=law, degree=degree, **options)
+        floor = di.RigidContact(body, "low", di.Plane((0.0, 0.0), (0.0, 1.0)), friction=friction)
+        scheme = di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=floor)
+        scheme.start(0.0, (0.0, -100.0))
+        run = di.simulate(scheme, t_end=2e-6, adapt=di.StepControl(), progress=False)
+        found.append((run["plastic_work"][-1], run["r"].sum()))
+    for what, one, other in zip(("plastic work [J]", "impulse [N s]"), *found):
+        yield Misfit(f"{what} of a metal at {temperature:.0f} K", one, other, 1e-9 * abs(other))

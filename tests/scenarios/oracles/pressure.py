@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
 
 from ..compose import RIGID
 from ..kinds import SIMPLICES
 from ..observe import see
 from . import known
-from .base import Misfit, oracle
+from .base import Misfit, oracle, small_problem
 
 
 def _column(s):
@@ -127,3 +133,34 @@ def tied(s):
         values, right = values[np.isfinite(values) & (np.abs(values) > 0.0)], _above(s, upper)
         for what, value in (("largest", values.max()), ("smallest", values.min())):
             yield Misfit(f"{what} pressure of the tie below block {upper} [Pa]", value, right, 0.02 * right)
+
+
+@small_problem(0, 16)
+def evenly(s):
+    """A block without Poisson's ratio sinks into a yielding floor as a bar, whatever stands beside it.
+
+    Its compliance is that of the floor, so that a column of one cell has the gap of each column of many.
+    """
+    rng = random.Random(f"evenly {s.seed}")
+    number, turned = rng.choice((1, 2, 3)), rng.choice((None, "axisymmetric"))
+    many, gaps = rng.randint(3, 7), []
+    for across in (1, many):
+        cells = dmesh.create_rectangle(
+            MPI.COMM_SELF, [[0.0, 0.0], [1.0, 2.0]], [across, 6], dmesh.CellType.quadrilateral
+        )
+        named = di.named(cells, low=lambda x: x[1] < 1e-9, axis=lambda x: x[0] < 1e-9)
+        options = {"hypothesis": turned, "fixed": {"axis": (0,)}} if turned else {}
+        body = di.Solid(named, density=1.0, law=di.LinearElastic(900.0, 0.0), **options)
+        floor = di.RigidContact(body, "low", di.Plane((0.0, 0.0), (0.0, 1.0)))
+        kind = di.SCHEMES[f"dep-5.{number}"].make
+        scheme = kind(body, 2e-3, contact=floor, eps=2e-4, per_area=True)
+        scheme.start(0.0, (0.0, -10.0))
+        gaps.append([])
+        for _ in range(60):
+            scheme.step()
+            gaps[-1].append(floor.gap(scheme.u, scheme.t))
+    column, block = (np.array(each) for each in gaps)
+    deepest = -column.min()
+    yield Misfit("a block that sinks in", float(deepest > 1e-3), 1.0, 0.0)
+    apart = np.abs(block - column[:, :1]).max()
+    yield Misfit(f"gap of {many} columns beside that of one, difference [m]", apart, 0.0, 1e-7 * deepest)
