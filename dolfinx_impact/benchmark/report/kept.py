@@ -44,8 +44,9 @@ def sweep(place: Path) -> None:
     used = []
     for entry in place.parent.glob("*/*/"):
         with suppress(OSError):  # another process has swept it
-            size = sum(file.stat().st_size for file in entry.iterdir())
-            used.append((max(file.stat().st_mtime for file in entry.iterdir()), size, entry))
+            # A report that was killed may have left the folder without files.
+            files = [file.stat() for file in entry.iterdir()] or [entry.stat()]
+            used.append((max(file.st_mtime for file in files), sum(file.st_size for file in files), entry))
     total, oldest = 0, time.time() - 86400 * _DAYS
     for last, size, entry in sorted(used, reverse=True):
         total += size
@@ -58,7 +59,7 @@ def sweep(place: Path) -> None:
 
 def _code_of_the_package() -> str:
     """A hash of all sources, the versions of what they use, and the processor, on which times depend."""
-    names = ("*.py", "*.c", "*.geo", "*.npz", "*.csv", "*.AT2", "*.json")
+    names = ("*.py", "*.c", "*.h", "*.geo", "*.npz", "*.csv", "*.AT2", "*.json")
     files = sorted(file for name in names for file in _PACKAGE.rglob(name))
     about = {name: value for name, value in runner.versions().items() if name != "commit"}
     return _hash(files, f"{about} {platform.machine()} {_processor()} {os.cpu_count()}")
