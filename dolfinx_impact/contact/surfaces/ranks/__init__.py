@@ -1,0 +1,1 @@
+"""How ranks share the work of contact between surfaces, on whatever ranks the cells lie."""

@@ -1,0 +1,50 @@
+"""Which facets of other ranks are near those of a rank: by boxes, without a search on all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._types import BoolArray, FloatArray
+from .bisection import bisected
+
+#: Boxes of a rank: around a closed shell a single one would be everything within.
+MOST = 16
+
+
+def boxes(centres: FloatArray, radii: FloatArray, most: int = MOST) -> FloatArray:
+    """Boxes that together contain the spheres around facets: lowest and highest corners of each.
+
+    Args:
+        centres, radii: Of the spheres, shapes (facets, gdim), (facets,) [m].
+        most: Largest number of boxes.
+
+    Returns:
+        Shape (boxes, 2, gdim) [m]; no box for no facet.
+    """
+    part = bisected(centres, np.ones(len(centres), dtype=np.int64), most)
+    low, high = centres - radii[:, None], centres + radii[:, None]
+    found = [(low[part == k].min(axis=0), high[part == k].max(axis=0)) for k in np.unique(part)]
+    return np.array(found, dtype=np.float64).reshape(-1, 2, centres.shape[1])
+
+
+def near(around: FloatArray, centres: FloatArray, radii: FloatArray, reach: float) -> BoolArray:
+    """Mask of the facets whose spheres come within ``reach`` [m] of a box, shape (facets,).
+
+    Args:
+        around: Boxes, shape (boxes, 2, gdim) [m].
+        centres, radii: Of the spheres, shapes (facets, gdim), (facets,) [m].
+        reach: See above.
+    """
+    found = np.zeros(len(centres), dtype=bool)
+    if not len(around):
+        return found
+    whole = around[:, 0].min(axis=0), around[:, 1].max(axis=0)
+    some = np.flatnonzero(_apart(*whole, centres) <= radii + reach)
+    for low, high in around:
+        found[some] |= _apart(low, high, centres[some]) <= radii[some] + reach
+    return found
+
+
+def _apart(low: FloatArray, high: FloatArray, x: FloatArray) -> FloatArray:
+    """Largest distance of points to a box along one of the axes, negative inside, shape (n,) [m]."""
+    return np.asarray(np.maximum(low - x, x - high).max(axis=1))
