@@ -2,15 +2,252 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any, NamedTuple
+
 import numpy as np
+from mpi4py import MPI
 from scipy.spatial import cKDTree
 
-from ..._types import FloatArray, IntArray
+from ..._types import AnyArray, FloatArray, IntArray
+from ...systems.elements.compiler import address, compiled
 from ._segments import FACING
 from .facets import Facets
 
 #: Facets that may face each other until the next search: slack of the cosine of their normals.
 _TURNING = 0.45
+#: Sums are not reordered: all ranks and machines find the same pairs.
+_FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+_DECLARATION = """
+int64_t find_candidates(
+    int64_t, const double *, int64_t, int64_t, const int64_t *, int64_t, const int64_t *, int, const double *,
+    const double *, double, double, double, int64_t, int64_t, const int64_t *, const int64_t *, int64_t,
+    const int64_t *, const int64_t *, int, int64_t, const int64_t *, const int64_t *, const int64_t *,
+    int64_t, int64_t *, int64_t *, double *);
+"""
+
+
+class Candidates(NamedTuple):
+    """Pairs of facets that may have a segment before the next search.
+
+    Attributes:
+        pairs: Slave and master facet, shape (n, 2), sorted by the pair of surfaces, slave and master.
+        member: Number of the pair of surfaces of each, shape (n,).
+        above: Least distance of both facets along their common normal at the search, shape (n,) [m]:
+            negative where they overlap along it.
+        beside: Distance of their projections along that normal, shape (n,) [m]: on the normals of edges, so
+            a lower bound where it is positive; not positive where they overlap.
+        lever: Largest distance of points of both along the normal, shape (n,) [m].
+    """
+
+    pairs: IntArray
+    member: IntArray
+    above: FloatArray
+    beside: FloatArray
+    lever: FloatArray
+
+
+class CornerCandidates(NamedTuple):
+    """Corners and facets whose distance may become a gap before the next search.
+
+    Attributes:
+        pairs: Number of the corner, and facet, shape (n, 2), sorted.
+        above: Least distance of the corner to the nodes of the facet along the facet's normal at the search,
+            shape (n,) [m].
+    """
+
+    pairs: IntArray
+    above: FloatArray
+
+
+class _Lists(NamedTuple):
+    """Lists of facets or nodes, each held once, and which of them a member has.
+
+    Attributes:
+        start, entries: The lists in CSR format.
+        of: Number of the list of each member.
+    """
+
+    start: IntArray
+    entries: IntArray
+    of: IntArray
+
+    @classmethod
+    def of_members(cls, arrays: Sequence[IntArray]) -> _Lists:
+        """From an array for each member; those that are the same object are held once."""
+        number: dict[int, int] = {}
+        arrays = list(arrays)
+        of = [number.setdefault(id(each), len(number)) for each in arrays]
+        first = dict(zip(reversed(of), reversed(arrays)))
+        held = [first[k] for k in range(len(number))]
+        return cls(_starts([each.size for each in held]), _joined(held), _integers(of))
+
+
+class FacetSearch:
+    """The search of pairs of facets of all pairs of surfaces at once, or of corners and facets.
+
+    What does not change between two searches is made once. Of facets of degree 2 and 3 nothing is bounded.
+
+    Args:
+        facets: All facets.
+        lists: Facets of the first surface of each pair, sorted, or nodes of corners, (pairs,) arrays.
+        surfaces: Number of the second surface of each pair, shape (pairs,).
+        points: Whether the lists are nodes.
+    """
+
+    def __init__(
+        self, facets: Facets, lists: Sequence[IntArray], surfaces: IntArray, *, points: bool = False
+    ) -> None:
+        self._points, shape = points, facets.shape
+        self._lists = _Lists.of_members(lists)
+        masters, surface_of = np.unique(_integers(surfaces), return_inverse=True)
+        slaves = masters[:0] if points else np.unique(facets.surface[self._lists.entries])
+        used = np.concatenate([masters, np.setdiff1d(slaves, masters)])
+        self._masters, self._surface_of = masters.size, _integers(surface_of.ravel())
+        order = np.argsort(facets.surface, kind="stable")
+        ends = np.searchsorted(facets.surface[order], np.column_stack([used, used + 1]))
+        self._surface_start = _starts(ends[:, 1] - ends[:, 0])
+        self._of_surface = _joined([order[first:last] for first, last in ends])
+        sizes = np.diff(self._lists.start)[self._lists.of]
+        #: Number of the first corner of each member.
+        self._number = _starts(sizes)
+        self._nodes, self._corners = _integers(facets.nodes), _integers(shape.corners)
+        self._flatness, self._diameter = map(np.ascontiguousarray, (facets.flatness, facets.diameter))
+        self._curved = shape.points.size > 2
+        self._capacity = 8 * self._lists.entries.size + 64
+
+    def find(
+        self, x: FloatArray, largest_gap: float, margin: float
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+        """Candidates at the positions ``x`` of all nodes, in the form of :class:`Candidates`."""
+        found = self._find(np.ascontiguousarray(x, np.float64), largest_gap, margin)
+        if found is None:  # there are more than before
+            found = self._find(np.ascontiguousarray(x, np.float64), largest_gap, margin)
+            assert found is not None
+        return found
+
+    def _find(
+        self, x: FloatArray, largest_gap: float, margin: float
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray] | None:
+        lists, capacity = self._lists, self._capacity
+        pairs, member = np.empty((capacity, 2), np.int64), np.empty(capacity, np.int64)
+        distances = np.empty((capacity, 3))
+        count = _library().find_candidates(
+            x.shape[1],
+            address(x),
+            len(self._nodes),
+            self._nodes.shape[1],
+            _int64(self._nodes),
+            self._corners.size,
+            _int64(self._corners),
+            self._curved,
+            address(self._flatness),
+            address(self._diameter),
+            largest_gap,
+            margin,
+            FACING + _TURNING,
+            self._surface_start.size - 1,
+            self._masters,
+            _int64(self._surface_start),
+            _int64(self._of_surface),
+            lists.start.size - 1,
+            _int64(lists.start),
+            _int64(lists.entries),
+            self._points,
+            lists.of.size,
+            _int64(lists.of),
+            _int64(self._surface_of),
+            _int64(self._number),
+            capacity,
+            _int64(pairs),
+            _int64(member),
+            address(distances),
+        )
+        if count < 0:
+            raise MemoryError("no memory is left for the search of facets")
+        if count > capacity:
+            self._capacity = count + count // 4
+            return None
+        above, beside, lever = distances[:count].T.copy()
+        return pairs[:count].copy(), member[:count].copy(), above, beside, lever
+
+
+def candidates(
+    facets: Facets,
+    x: FloatArray,
+    slave_facets: Sequence[IntArray],
+    pairs_of_surfaces: Sequence[tuple[int, int]],
+    largest_gap: float,
+    margin: float,
+) -> Candidates:
+    """Pairs of facets that may have a segment while no node moves by more than half the margin.
+
+    Args:
+        facets: All facets.
+        x: Positions of their nodes, shape (nodes, gdim) [m].
+        slave_facets: For each pair of surfaces, sorted, the facets of the slave that this rank integrates.
+        pairs_of_surfaces: Numbers of the slave and the master surface of each pair of surfaces.
+        largest_gap: Largest gap of a segment over the larger diameter of its facets.
+        margin: Largest change of a distance until the next search [m].
+
+    Raises:
+        MemoryError: No memory is left.
+    """
+    surfaces = np.asarray(pairs_of_surfaces, np.int64).reshape(-1, 2)[:, 1]
+    return Candidates(*FacetSearch(facets, slave_facets, surfaces).find(x, largest_gap, margin))
+
+
+def corner_candidates(
+    facets: Facets,
+    x: FloatArray,
+    nodes: Sequence[IntArray],
+    others: Sequence[int],
+    largest_gap: float,
+    margin: float,
+) -> CornerCandidates:
+    """Corners and facets whose distance may become a gap while no node moves by more than half the margin.
+
+    Args:
+        facets: All facets.
+        x: Positions of their nodes, shape (nodes, gdim) [m].
+        nodes: Corner nodes of each group; corners are numbered through all groups.
+        others: Number of the surface opposite to each group.
+        largest_gap: Largest gap over the diameter of the facet.
+        margin: Largest change of a distance until the next search [m].
+
+    Raises:
+        MemoryError: No memory is left.
+    """
+    search = FacetSearch(facets, nodes, np.asarray(others, np.int64), points=True)
+    pairs, _, above, _, _ = search.find(x, largest_gap, margin)
+    return CornerCandidates(pairs, above)
+
+
+@functools.cache
+def _library() -> Any:
+    folder = resources.files(__package__)
+    files = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("boxes.h", "search.c")]
+    return compiled("\n".join(files), _FLAGS, MPI.COMM_SELF, _DECLARATION)
+
+
+def _int64(array: IntArray) -> Any:
+    return address(array, "int64_t *")
+
+
+def _integers(values: Any) -> IntArray:
+    return np.ascontiguousarray(values, np.int64)
+
+
+def _starts(sizes: Any) -> IntArray:
+    starts: IntArray = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return starts
+
+
+def _joined(arrays: Sequence[AnyArray]) -> IntArray:
+    joined: IntArray = np.concatenate([np.zeros(0, np.int64), *arrays]).astype(np.int64)
+    return joined
 
 
 def candidate_pairs(

@@ -1,0 +1,143 @@
+/* Spheres of a surface in a tree of boxes, and those of them that are near to another one. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LEAF 4 /* spheres up to which a box is not divided */
+
+/* A facet with the nodes in its radius, or a point: then radius and gap are 0. */
+typedef struct {
+    double centre[3], radius, gap; /* the largest gap to another one */
+    int64_t number;
+} Sphere;
+
+/* Box of the centres, and the largest radius and gap. */
+typedef struct {
+    double low[3], high[3], radius, gap;
+    int64_t first, count, right; /* its spheres; the second half of it, 0 where it is not divided */
+} Box;
+
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+
+static int is_finite(const Sphere *one)
+{
+    return isfinite(one->centre[0] + one->centre[1] + one->centre[2]) && isfinite(one->radius);
+}
+
+/* Whether two at this distance, given as its square, may have a gap. */
+static inline int reaches(double square, double radii, double gap, double other, double margin)
+{
+    double reach = radii + larger(gap, other) + margin;
+    return square <= reach * reach;
+}
+
+static void clear(Box *box)
+{
+    memset(box, 0, sizeof(Box));
+    for (int i = 0; i < 3; i++)
+        box->low[i] = INFINITY, box->high[i] = -INFINITY;
+}
+
+static inline void include(Box *box, const Sphere *one)
+{
+    for (int i = 0; i < 3; i++) {
+        box->low[i] = smaller(box->low[i], one->centre[i]);
+        box->high[i] = larger(box->high[i], one->centre[i]);
+    }
+    box->radius = larger(box->radius, one->radius);
+    box->gap = larger(box->gap, one->gap);
+}
+
+static int boxes_reach(const Box *one, const Box *other, double margin)
+{
+    double reach = one->radius + other->radius + larger(one->gap, other->gap) + margin, square = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double out = larger(one->low[i] - other->high[i], other->low[i] - one->high[i]);
+        if (!(out <= reach))
+            return 0;
+        square += out > 0.0 ? out * out : 0.0;
+    }
+    return square <= reach * reach;
+}
+
+/* Exchange spheres until none before the middle lies above one behind it. */
+static void halve(Sphere *at, int64_t count, int64_t middle, int axis)
+{
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        double pivot = at[(low + high) / 2].centre[axis];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (at[i].centre[axis] < pivot)
+                i++;
+            while (at[j].centre[axis] > pivot)
+                j--;
+            if (i <= j) {
+                Sphere one = at[i];
+                at[i++] = at[j];
+                at[j--] = one;
+            }
+        }
+        if (middle <= j)
+            high = j;
+        else if (middle >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+/* Divide spheres into boxes, from `*used` on, the first half of a box right behind it. */
+static void divide(Sphere *spheres, int64_t first, int64_t count, Box *boxes, int64_t *used)
+{
+    Box *box = boxes + (*used)++;
+    clear(box);
+    box->first = first, box->count = count;
+    for (int64_t i = first; i < first + count; i++)
+        include(box, spheres + i);
+    if (count <= LEAF)
+        return;
+    int axis = 0;
+    for (int i = 1; i < 3; i++)
+        if (box->high[i] - box->low[i] > box->high[axis] - box->low[axis])
+            axis = i;
+    halve(spheres + first, count, count / 2, axis);
+    divide(spheres, first, count / 2, boxes, used);
+    box->right = *used;
+    divide(spheres, first + count / 2, count - count / 2, boxes, used);
+}
+
+/* Write the numbers of the spheres below a box that reach another one; returns how many. */
+static int64_t find_near(const Sphere *one, const Box *boxes, int64_t root, const Sphere *spheres, double margin,
+                         int64_t *near)
+{
+    int64_t stack[128], top = 0, count = 0; /* halves: 64 levels would be 2^64 spheres */
+    stack[top++] = root;
+    while (top) {
+        const Box *box = boxes + stack[--top];
+        double square = 0.0;
+        for (int i = 0; i < 3; i++) {
+            double out = larger(box->low[i] - one->centre[i], one->centre[i] - box->high[i]);
+            out = larger(out, 0.0);
+            square += out * out;
+        }
+        if (!reaches(square, one->radius + box->radius, one->gap, box->gap, margin))
+            continue;
+        if (box->right) {
+            stack[top++] = box->right;
+            stack[top++] = box - boxes + 1;
+            continue;
+        }
+        for (int64_t k = box->first; k < box->first + box->count; k++) {
+            const Sphere *other = spheres + k;
+            square = 0.0;
+            for (int i = 0; i < 3; i++)
+                square += (one->centre[i] - other->centre[i]) * (one->centre[i] - other->centre[i]);
+            near[count] = other->number;
+            count += reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
+        }
+    }
+    return count;
+}

@@ -1,0 +1,379 @@
+/* Candidate pairs of facets, with bounds of what moves until the next search; includes boxes.h. */
+#include <stddef.h>
+#include <stdlib.h>
+
+#define CORNERS 4
+
+typedef struct {
+    int64_t gdim, per_facet, corners, curved;
+    const double *x, *flatness;
+    const int64_t *nodes, *corner;
+    double margin;
+} Mesh;
+
+/* What is known of a facet at present. */
+typedef struct {
+    double normal[3], at[CORNERS][3]; /* outward; corners, from the centre */
+    double warp, chord;               /* largest distance of a corner from the plane; of the turn, see below */
+} Plane;
+
+static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static inline void minus(const double *a, const double *b, double *out)
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[i] - b[i];
+}
+
+static inline void place(const Mesh *mesh, int64_t node, double *at)
+{
+    const double *x = mesh->x + node * mesh->gdim;
+    at[0] = x[0], at[1] = x[1], at[2] = mesh->gdim == 3 ? x[2] : 0.0;
+}
+
+static void enclose(const Mesh *mesh, int64_t facet, double largest_gap, double diameter, Sphere *sphere)
+{
+    const int64_t *nodes = mesh->nodes + facet * mesh->per_facet;
+    double one[3], square = 0.0, *centre = sphere->centre;
+    centre[0] = centre[1] = centre[2] = 0.0;
+    for (int64_t k = 0; k < mesh->per_facet; k++) {
+        place(mesh, nodes[k], one);
+        for (int i = 0; i < 3; i++)
+            centre[i] += one[i];
+    }
+    for (int i = 0; i < 3; i++)
+        centre[i] /= mesh->per_facet;
+    for (int64_t k = 0; k < mesh->per_facet; k++) {
+        place(mesh, nodes[k], one);
+        minus(one, centre, one);
+        square = larger(square, dot(one, one));
+    }
+    sphere->radius = sqrt(square);
+    sphere->gap = largest_gap * larger(2.0 * sphere->radius, diameter);
+    sphere->number = facet;
+}
+
+/* The normal of a facet, and the chord 2 sin(turn / 2) of its turn while each node moves by at most margin / 2;
+   4 without a bound.
+
+   The normal is that of the plane of p and q (edges of a triangle from one corner, diagonals of a quadrilateral).
+   A vector y = a p + b q of the plane becomes y + d. In a triangle d = a (d_1 - d_0) + b (d_2 - d_0), therefore
+   |d| <= margin max(|a|, |b|, |a + b|); in a quadrilateral |d| <= margin (|a| + |b|). Vectors with 1 in the place
+   of these norms end on a hexagon with the edges +-p, +-q, +-(p - q), or on a rhomb with the edges +-(p + q),
+   +-(p - q): |y| is at least their distance to the origin, l = |p x q| / (longest edge). So |d| <= |y| margin / l,
+   and no vector of the plane rises by more than the turn with sin(turn) = margin / l. In 2D l is the length. */
+static void describe(const Mesh *mesh, const Sphere *sphere, Plane *plane)
+{
+    const int64_t *nodes = mesh->nodes + sphere->number * mesh->per_facet, k = mesh->corners;
+    double(*at)[3] = plane->at, *n = plane->normal, p[3], q[3], sum[3], difference[3], longest = 1.0;
+    for (int64_t i = 0; i < k; i++) {
+        place(mesh, nodes[mesh->corner[i]], at[i]);
+        minus(at[i], sphere->centre, at[i]);
+    }
+    minus(at[k == 4 ? 2 : 1], at[0], p);
+    if (mesh->gdim == 2) {
+        n[0] = p[1], n[1] = -p[0], n[2] = 0.0;
+    } else {
+        minus(at[k - 1], at[k == 4 ? 1 : 0], q);
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, l = (i + 2) % 3;
+            n[i] = p[j] * q[l] - p[l] * q[j];
+            sum[i] = p[i] + q[i], difference[i] = p[i] - q[i];
+        }
+        longest = k == 4 ? dot(sum, sum) : larger(dot(p, p), dot(q, q));
+        longest = sqrt(larger(longest, dot(difference, difference)));
+    }
+    double size = sqrt(dot(n, n)), sine = mesh->margin * longest / size;
+    plane->chord = sine < 1.0 ? sqrt(2.0 * (1.0 - sqrt(1.0 - sine * sine))) : 4.0;
+    plane->warp = 0.0;
+    for (int i = 0; i < 3; i++)
+        n[i] /= size;
+    for (int64_t i = 0; i < k; i++)
+        plane->warp = larger(plane->warp, fabs(dot(n, at[i])));
+}
+
+/* -- bounds */
+
+/* Largest distance of two polygons in a plane on the normals of their edges; negative where all overlap. */
+static inline double separation(double at[2][2][CORNERS], const int count)
+{
+    double nx[2 * CORNERS], ny[2 * CORNERS], low[2][2 * CORNERS], high[2][2 * CORNERS], largest = -INFINITY;
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < count; k++) {
+            int next = k + 1 < count ? k + 1 : 0, axis = side * count + k;
+            nx[axis] = at[side][1][next] - at[side][1][k], ny[axis] = at[side][0][k] - at[side][0][next];
+        }
+    for (int side = 0; side < 2; side++) {
+        for (int axis = 0; axis < 2 * count; axis++)
+            low[side][axis] = high[side][axis] = nx[axis] * at[side][0][0] + ny[axis] * at[side][1][0];
+        for (int k = 1; k < count; k++)
+            for (int axis = 0; axis < 2 * count; axis++) {
+                double along = nx[axis] * at[side][0][k] + ny[axis] * at[side][1][k];
+                low[side][axis] = smaller(low[side][axis], along);
+                high[side][axis] = larger(high[side][axis], along);
+            }
+    }
+    for (int axis = 0; axis < 2 * count; axis++) {
+        double apart = larger(low[1][axis] - high[0][axis], low[0][axis] - high[1][axis]);
+        apart /= sqrt(nx[axis] * nx[axis] + ny[axis] * ny[axis]);
+        largest = larger(largest, apart);
+    }
+    return largest;
+}
+
+/* Distance of the projections of two facets along n; `apart` is the way from the slave to the master. */
+static double separation_along(const Mesh *mesh, const double *n, const Plane *slave, const Plane *master,
+                               const double *apart)
+{
+    double at[2][2][CORNERS];
+    if (mesh->gdim == 2) {
+        double ends[2][2], way = n[0] * apart[1] - n[1] * apart[0];
+        for (int k = 0; k < 2; k++) {
+            ends[0][k] = n[0] * slave->at[k][1] - n[1] * slave->at[k][0];
+            ends[1][k] = n[0] * master->at[k][1] - n[1] * master->at[k][0] + way;
+        }
+        return larger(smaller(ends[1][0], ends[1][1]) - larger(ends[0][0], ends[0][1]),
+                      smaller(ends[0][0], ends[0][1]) - larger(ends[1][0], ends[1][1]));
+    }
+    /* Unit tangents, Duff et al., J. Comput. Graph. Tech. 6 (2017). */
+    double sign = copysign(1.0, n[2]), c = -1.0 / (sign + n[2]);
+    double a[3] = {1.0 + sign * n[0] * n[0] * c, sign * n[0] * n[1] * c, -sign * n[0]};
+    double b[3] = {n[0] * n[1] * c, sign + n[1] * n[1] * c, -n[1]}, way[2] = {dot(a, apart), dot(b, apart)};
+    for (int64_t k = 0; k < mesh->corners; k++) {
+        at[0][0][k] = dot(a, slave->at[k]), at[0][1][k] = dot(b, slave->at[k]);
+        at[1][0][k] = dot(a, master->at[k]) + way[0], at[1][1][k] = dot(b, master->at[k]) + way[1];
+    }
+    return mesh->corners == 3 ? separation(at, 3) : separation(at, 4);
+}
+
+/* Least and largest distance along n of the corners from the centre. */
+static inline void extent(const Mesh *mesh, const double *n, const Plane *plane, double *low, double *high)
+{
+    *low = *high = dot(n, plane->at[0]);
+    for (int64_t k = 1; k < mesh->corners; k++) {
+        double height = dot(n, plane->at[k]);
+        *low = smaller(*low, height), *high = larger(*high, height);
+    }
+}
+
+typedef struct {
+    double above, beside, lever;
+} Distances;
+
+/* Distances of two facets now, see search.py; whether they may have a segment before the next search, in
+   which each node moves by at most margin / 2. Points of a facet are convex combinations of its corners,
+   with weights that do not change.
+
+   Say that then, along the normal n', points of both facets are opposite: x_s - x_m = g n'. Their segment has a
+   mean gap up to the largest one, therefore such points with g up to that exist; along the present normal n they
+   are above - margin apart or more, which is at most g where it is positive. Now an axis e beside n on which the
+   facets are `beside` apart at present, and the turn theta of n until then: |e.n'| <= sin(theta). Let both points
+   have approached by a along e and b along n, a^2 + b^2 <= margin^2. Then beside - a <= e.(x_s - x_m) = g e.n' and
+   |g| cos(theta) = |n.(x_s - x_m)| <= lever + b, so that beside <= lever tan(theta) + a + b tan(theta), at most
+   lever tan(theta) + margin / cos(theta).
+
+   The turn: n is that of w = w_m n_m - w_s n_s, of which |w' - w| <= w_m chord_m + w_s chord_s = c, and
+   |w'|^2 >= w_m^2 + w_s^2 + w_m w_s where both face each other (n_s.n_m <= -1/2). Since
+   |w' - w|^2 = (|w'| - |w|)^2 + 4 |w'| |w| sin^2(theta / 2), sin^2(theta / 2) <= c^2 / (4 |w'| |w|). */
+static int may_meet(const Mesh *mesh, const Sphere *slave, const Sphere *master, const Plane *of_slave,
+                    const Plane *of_master, Distances *found)
+{
+    if (mesh->curved) {
+        *found = (Distances){-INFINITY, -INFINITY, INFINITY};
+        return 1;
+    }
+    double ws = mesh->flatness[slave->number], wm = mesh->flatness[master->number], n[3], apart[3];
+    minus(master->centre, slave->centre, apart);
+    for (int i = 0; i < 3; i++)
+        n[i] = wm * of_master->normal[i] - ws * of_slave->normal[i];
+    double size = sqrt(dot(n, n)), chord = wm * of_master->chord + ws * of_slave->chord;
+    double square = 0.25 * chord * chord / (size * sqrt(ws * ws + wm * wm + ws * wm));
+    double cosine = 1.0 - 2.0 * square, tangent = 2.0 * sqrt(square * (1.0 - square)) / cosine;
+    int bounded = square < 0.25; /* 60 degrees */
+    for (int i = 0; i < 3; i++)
+        n[i] /= size;
+    double along = dot(n, apart), motion = mesh->margin / cosine;
+    if (bounded) { /* first without the corners: both lie in circles, and rise by less than `thick` */
+        double cs = dot(n, of_slave->normal), cm = dot(n, of_master->normal);
+        double thick = of_slave->warp + slave->radius * sqrt(larger(0.0, 1.0 - cs * cs)) +
+                       of_master->warp + master->radius * sqrt(larger(0.0, 1.0 - cm * cm));
+        double reach = slave->radius + master->radius + (fabs(along) + thick) * tangent + motion;
+        if (dot(apart, apart) - along * along > reach * reach)
+            return 0;
+    }
+    double low[2], high[2];
+    extent(mesh, n, of_slave, low, high);
+    extent(mesh, n, of_master, low + 1, high + 1);
+    found->above = low[0] - high[1] - along;
+    found->lever = larger(fabs(found->above), fabs(high[0] - low[1] - along));
+    if (found->above > mesh->margin + larger(slave->gap, master->gap))
+        return 0;
+    found->beside = separation_along(mesh, n, of_slave, of_master, apart);
+    return !(bounded && found->beside > found->lever * tangent + motion);
+}
+
+/* -- search */
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+    return (first > second) - (first < second);
+}
+
+static void sort(int64_t *at, int64_t count)
+{
+    if (count > 48) {
+        qsort(at, count, sizeof(int64_t), ascending);
+        return;
+    }
+    for (int64_t i = 1; i < count; i++) {
+        int64_t one = at[i], j = i;
+        for (; j > 0 && at[j - 1] > one; j--)
+            at[j] = at[j - 1];
+        at[j] = one;
+    }
+}
+
+typedef struct {
+    int64_t capacity, count, *pairs, *member;
+    double *distances;
+} Found;
+
+static void add(Found *found, int64_t first, int64_t second, int64_t member, const Distances *distances)
+{
+    int64_t p = found->count++;
+    if (p >= found->capacity)
+        return;
+    found->pairs[2 * p] = first, found->pairs[2 * p + 1] = second, found->member[p] = member;
+    memcpy(found->distances + 3 * p, distances, sizeof(Distances));
+}
+
+/* Work arrays of a search: planes are described, and surfaces divided, when something is near them. */
+typedef struct {
+    Sphere *of_facet, *spheres;
+    Plane *planes;
+    Box *boxes, *around, *of_list;
+    int64_t *root, *near;
+    char *known;
+} Work;
+
+static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
+{
+    if (!work->known[facet]) {
+        describe(mesh, work->of_facet + facet, work->planes + facet);
+        work->known[facet] = 1;
+    }
+    return work->planes + facet;
+}
+
+static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t count, int64_t member, double facing,
+                       Found *found)
+{
+    const Sphere *spheres = work->of_facet;
+    const Plane *plane = count ? plane_of(mesh, work, s) : NULL;
+    int64_t kept = 0, *near = work->near;
+    for (int64_t i = 0; i < count; i++)
+        if (dot(plane->normal, plane_of(mesh, work, near[i])->normal) < facing)
+            near[kept++] = near[i];
+    sort(near, kept);
+    for (int64_t i = 0; i < kept; i++) {
+        Distances distances;
+        if (may_meet(mesh, spheres + s, spheres + near[i], plane, work->planes + near[i], &distances))
+            add(found, s, near[i], member, &distances);
+    }
+}
+
+static void add_points(const Mesh *mesh, Work *work, const Sphere *point, int64_t count, int64_t member, Found *found)
+{
+    sort(work->near, count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t facet = work->near[i];
+        const Plane *plane = plane_of(mesh, work, facet);
+        Distances distances = {-INFINITY, 0.0, 0.0};
+        if (!mesh->curved) {
+            double low, high, apart[3];
+            minus(point->centre, work->of_facet[facet].centre, apart);
+            extent(mesh, plane->normal, plane, &low, &high);
+            distances.above = dot(plane->normal, apart) - high;
+        }
+        add(found, point->number, facet, member, &distances);
+    }
+}
+
+/* Pairs of all members, each a list of facets (or points: nodes) against all facets of a surface.
+
+   Spheres and planes are those of facets at their numbers; the first `masters` surfaces are those of members.
+   Returns the number of pairs, which may be larger than the capacity of the arrays; -1 without memory. */
+int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t per_facet, const int64_t *nodes,
+                        int64_t corners, const int64_t *corner, int curved, const double *flatness,
+                        const double *diameter, double largest_gap, double margin, double facing, int64_t surfaces,
+                        int64_t masters, const int64_t *surface_start, const int64_t *of_surface, int64_t lists,
+                        const int64_t *list_start, const int64_t *list, int points, int64_t members,
+                        const int64_t *list_of, const int64_t *surface_of, const int64_t *number, int64_t capacity,
+                        int64_t *pairs, int64_t *member, double *distances)
+{
+    Mesh mesh = {gdim, per_facet, corners, curved, x, flatness, nodes, corner, margin};
+    Found found = {capacity, 0, pairs, member, distances};
+    int64_t total = surface_start[surfaces], used = 0;
+    Work work = {
+        malloc((facets + 1) * sizeof(Sphere)),       malloc((total + 1) * sizeof(Sphere)),
+        malloc((facets + 1) * sizeof(Plane)),        malloc((total + masters + 1) * sizeof(Box)),
+        malloc((masters + 1) * sizeof(Box)),         malloc((lists + 1) * sizeof(Box)),
+        malloc((masters + 1) * sizeof(int64_t)),     malloc((total + 1) * sizeof(int64_t)),
+        calloc(facets + 1, 1),
+    };
+    if (!work.of_facet || !work.spheres || !work.planes || !work.boxes || !work.around || !work.of_list ||
+        !work.root || !work.near || !work.known) {
+        found.count = -1;
+        members = surfaces = lists = 0;
+    }
+    for (int64_t k = 0; k < surfaces; k++) {
+        if (k < masters)
+            clear(work.around + k), work.root[k] = -1;
+        for (int64_t i = surface_start[k]; i < surface_start[k + 1]; i++) {
+            Sphere *one = work.of_facet + of_surface[i];
+            enclose(&mesh, of_surface[i], largest_gap, diameter[of_surface[i]], one);
+            if (k < masters && is_finite(one))
+                include(work.around + k, one);
+        }
+    }
+    Sphere point = {{0.0}, 0.0, 0.0, 0};
+    for (int64_t k = 0; k < lists; k++) {
+        clear(work.of_list + k);
+        for (int64_t i = list_start[k]; i < list_start[k + 1]; i++) {
+            const Sphere *one = points ? &point : work.of_facet + list[i];
+            if (points)
+                place(&mesh, list[i], point.centre);
+            if (is_finite(one))
+                include(work.of_list + k, one);
+        }
+    }
+    for (int64_t k = 0; k < members; k++) {
+        int64_t first = list_start[list_of[k]], end = list_start[list_of[k] + 1], s = surface_of[k];
+        if (!boxes_reach(work.of_list + list_of[k], work.around + s, margin))
+            continue;
+        if (work.root[s] < 0) {
+            int64_t start = surface_start[s], count = 0;
+            for (int64_t i = start; i < surface_start[s + 1]; i++)
+                if (is_finite(work.of_facet + of_surface[i]))
+                    work.spheres[start + count++] = work.of_facet[of_surface[i]];
+            work.root[s] = used;
+            divide(work.spheres, start, count, work.boxes, &used);
+        }
+        for (int64_t i = first; i < end; i++) {
+            const Sphere *one = points ? &point : work.of_facet + list[i];
+            if (points)
+                place(&mesh, list[i], point.centre), point.number = number[k] + i - first;
+            if (!is_finite(one))
+                continue;
+            int64_t count = find_near(one, work.boxes, work.root[s], work.spheres, margin, work.near);
+            if (points)
+                add_points(&mesh, &work, one, count, k, &found);
+            else
+                add_facets(&mesh, &work, list[i], count, k, facing, &found);
+        }
+    }
+    free(work.of_facet), free(work.spheres), free(work.planes), free(work.boxes), free(work.around);
+    free(work.of_list), free(work.root), free(work.near), free(work.known);
+    return found.count;
+}
