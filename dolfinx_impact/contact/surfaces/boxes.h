@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LEAF 4 /* spheres up to which a box is not divided */
+#define LEAF 8 /* spheres up to which a box is not divided */
 
 /* A facet with the nodes in its radius, or a point: then radius and gap are 0. */
 typedef struct {
@@ -50,16 +50,16 @@ static inline void include(Box *box, const Sphere *one)
     box->gap = larger(box->gap, one->gap);
 }
 
-static int boxes_reach(const Box *one, const Box *other, double margin)
+/* Whether spheres of two boxes may reach each other. */
+static inline int boxes_reach(const Box *one, const Box *other, double margin)
 {
-    double reach = one->radius + other->radius + larger(one->gap, other->gap) + margin, square = 0.0;
+    double square = 0.0;
     for (int i = 0; i < 3; i++) {
         double out = larger(one->low[i] - other->high[i], other->low[i] - one->high[i]);
-        if (!(out <= reach))
-            return 0;
-        square += out > 0.0 ? out * out : 0.0;
+        out = larger(out, 0.0);
+        square += out * out;
     }
-    return square <= reach * reach;
+    return reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
 }
 
 /* Exchange spheres until none before the middle lies above one behind it. */
@@ -109,35 +109,38 @@ static void divide(Sphere *spheres, int64_t first, int64_t count, Box *boxes, in
     divide(spheres, first + count / 2, count - count / 2, boxes, used);
 }
 
-/* Write the numbers of the spheres below a box that reach another one; returns how many. */
-static int64_t find_near(const Sphere *one, const Box *boxes, int64_t root, const Sphere *spheres, double margin,
-                         int64_t *near)
+/* Copy the spheres of a tree with this root that may reach a box; returns how many. */
+static int64_t gather_near(const Box *one, const Box *boxes, int64_t root, const Sphere *spheres, double margin,
+                           Sphere *near)
 {
     int64_t stack[128], top = 0, count = 0; /* halves: 64 levels would be 2^64 spheres */
     stack[top++] = root;
     while (top) {
         const Box *box = boxes + stack[--top];
-        double square = 0.0;
-        for (int i = 0; i < 3; i++) {
-            double out = larger(box->low[i] - one->centre[i], one->centre[i] - box->high[i]);
-            out = larger(out, 0.0);
-            square += out * out;
-        }
-        if (!reaches(square, one->radius + box->radius, one->gap, box->gap, margin))
+        if (!boxes_reach(one, box, margin))
             continue;
         if (box->right) {
             stack[top++] = box->right;
             stack[top++] = box - boxes + 1;
             continue;
         }
-        for (int64_t k = box->first; k < box->first + box->count; k++) {
-            const Sphere *other = spheres + k;
-            square = 0.0;
-            for (int i = 0; i < 3; i++)
-                square += (one->centre[i] - other->centre[i]) * (one->centre[i] - other->centre[i]);
-            near[count] = other->number;
-            count += reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
-        }
+        memcpy(near + count, spheres + box->first, box->count * sizeof(Sphere));
+        count += box->count;
     }
     return count;
+}
+
+/* Write the numbers of those that reach one of them; returns how many. */
+static inline int64_t select_near(const Sphere *one, const Sphere *near, int64_t count, double margin, int64_t *numbers)
+{
+    int64_t found = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const Sphere *other = near + k;
+        double square = 0.0;
+        for (int i = 0; i < 3; i++)
+            square += (one->centre[i] - other->centre[i]) * (one->centre[i] - other->centre[i]);
+        numbers[found] = other->number;
+        found += reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
+    }
+    return found;
 }

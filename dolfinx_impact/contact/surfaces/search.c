@@ -248,14 +248,89 @@ static void add(Found *found, int64_t first, int64_t second, int64_t member, con
     memcpy(found->distances + 3 * p, distances, sizeof(Distances));
 }
 
-/* Work arrays of a search: planes are described, and surfaces divided, when something is near them. */
+/* Facets or nodes in boxes: the one around all of them, and its parts from `root` to `end`, once something is near. */
 typedef struct {
-    Sphere *of_facet, *spheres;
-    Plane *planes;
-    Box *boxes, *around, *of_list;
-    int64_t *root, *near;
+    Box around;
+    const int64_t *entries;
+    int64_t size, first, root, end; /* first: place of its spheres */
+} Tree;
+
+typedef struct {
+    Tree *surfaces, *lists;
+    Sphere *of_facet, *spheres, *around; /* in trees; near to a box */
+    Plane *planes;                       /* those in use are known */
+    Box *boxes;
     char *known;
+    int64_t *near, *start, *count; /* what is near to each entry of a list */
+    int64_t used, room;
 } Work;
+
+static Sphere sphere_of(const Mesh *mesh, const Work *work, int64_t entry, int points)
+{
+    Sphere point = {{0.0}, 0.0, 0.0, entry};
+    if (!points)
+        return work->of_facet[entry];
+    place(mesh, entry, point.centre);
+    return point;
+}
+
+static void start_tree(const Mesh *mesh, const Work *work, const int64_t *entries, int64_t size, int64_t first,
+                       int points, Tree *tree)
+{
+    *tree = (Tree){.entries = entries, .size = size, .first = first, .root = -1};
+    clear(&tree->around);
+    for (int64_t i = 0; i < size; i++) {
+        Sphere one = sphere_of(mesh, work, entries[i], points);
+        if (is_finite(&one))
+            include(&tree->around, &one);
+    }
+}
+
+/* Divide a tree; its spheres have the numbers of facets, or their places in a list. */
+static void grow(const Mesh *mesh, Work *work, int points, int places, Tree *tree)
+{
+    int64_t count = 0;
+    if (tree->root >= 0)
+        return;
+    for (int64_t i = 0; i < tree->size; i++) {
+        Sphere one = sphere_of(mesh, work, tree->entries[i], points);
+        if (places)
+            one.number = i;
+        if (is_finite(&one))
+            work->spheres[tree->first + count++] = one;
+    }
+    tree->root = work->used;
+    divide(work->spheres, tree->first, count, work->boxes, &work->used);
+    tree->end = work->used;
+}
+
+/* Find what is near to each entry of a list, box by box; returns 0 without memory. */
+static int find_near(const Mesh *mesh, Work *work, const Tree *list, const Tree *surface)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < list->size; i++)
+        work->count[i] = 0;
+    for (int64_t k = list->root; k < list->end; k++) {
+        const Box *box = work->boxes + k;
+        if (box->right)
+            continue;
+        int64_t around = gather_near(box, work->boxes, surface->root, work->spheres, mesh->margin, work->around);
+        if (total + around * box->count > work->room) {
+            int64_t room = 2 * (total + around * box->count);
+            int64_t *moved = realloc(work->near, room * sizeof(int64_t));
+            if (!moved)
+                return 0;
+            work->near = moved, work->room = room;
+        }
+        for (int64_t i = box->first; around && i < box->first + box->count; i++) {
+            const Sphere *one = work->spheres + i;
+            work->start[one->number] = total;
+            work->count[one->number] = select_near(one, work->around, around, mesh->margin, work->near + total);
+            total += work->count[one->number];
+        }
+    }
+    return 1;
+}
 
 static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
 {
@@ -266,12 +341,12 @@ static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
     return work->planes + facet;
 }
 
-static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t count, int64_t member, double facing,
-                       Found *found)
+static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t *near, int64_t count, int64_t member,
+                       double facing, Found *found)
 {
     const Sphere *spheres = work->of_facet;
-    const Plane *plane = count ? plane_of(mesh, work, s) : NULL;
-    int64_t kept = 0, *near = work->near;
+    const Plane *plane = plane_of(mesh, work, s);
+    int64_t kept = 0;
     for (int64_t i = 0; i < count; i++)
         if (dot(plane->normal, plane_of(mesh, work, near[i])->normal) < facing)
             near[kept++] = near[i];
@@ -283,97 +358,85 @@ static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t count, i
     }
 }
 
-static void add_points(const Mesh *mesh, Work *work, const Sphere *point, int64_t count, int64_t member, Found *found)
+static void add_corner(const Mesh *mesh, Work *work, int64_t node, int64_t number, int64_t *near, int64_t count,
+                       int64_t member, Found *found)
 {
-    sort(work->near, count);
+    double at[3], apart[3], low, high;
+    place(mesh, node, at);
+    sort(near, count);
     for (int64_t i = 0; i < count; i++) {
-        int64_t facet = work->near[i];
-        const Plane *plane = plane_of(mesh, work, facet);
+        const Plane *plane = plane_of(mesh, work, near[i]);
         Distances distances = {-INFINITY, 0.0, 0.0};
         if (!mesh->curved) {
-            double low, high, apart[3];
-            minus(point->centre, work->of_facet[facet].centre, apart);
+            minus(at, work->of_facet[near[i]].centre, apart);
             extent(mesh, plane->normal, plane, &low, &high);
             distances.above = dot(plane->normal, apart) - high;
         }
-        add(found, point->number, facet, member, &distances);
+        add(found, number, near[i], member, &distances);
     }
+}
+
+static int start_work(Work *work, int64_t facets, int64_t surfaces, int64_t of_surfaces, int64_t lists, int64_t of_lists)
+{
+    int64_t spheres = of_surfaces + of_lists + 1;
+    work->room = 32 * of_lists + 1;
+    work->surfaces = malloc((surfaces + 1) * sizeof(Tree)), work->lists = malloc((lists + 1) * sizeof(Tree));
+    work->of_facet = malloc((facets + 1) * sizeof(Sphere)), work->spheres = malloc(spheres * sizeof(Sphere));
+    work->around = malloc((of_surfaces + 1) * sizeof(Sphere)), work->planes = malloc((facets + 1) * sizeof(Plane));
+    work->boxes = malloc((spheres + surfaces + lists) * sizeof(Box)), work->known = calloc(facets + 1, 1);
+    work->near = malloc(work->room * sizeof(int64_t)), work->start = malloc((of_lists + 1) * sizeof(int64_t));
+    work->count = malloc((of_lists + 1) * sizeof(int64_t));
+    return work->surfaces && work->lists && work->of_facet && work->spheres && work->around && work->planes &&
+           work->boxes && work->known && work->near && work->start && work->count;
+}
+
+static void end_work(Work *work)
+{
+    free(work->surfaces), free(work->lists), free(work->of_facet), free(work->spheres), free(work->around);
+    free(work->planes), free(work->boxes), free(work->known), free(work->near), free(work->start), free(work->count);
 }
 
 /* Pairs of all members, each a list of facets (or points: nodes) against all facets of a surface.
 
-   Spheres and planes are those of facets at their numbers; the first `masters` surfaces are those of members.
    Returns the number of pairs, which may be larger than the capacity of the arrays; -1 without memory. */
 int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t per_facet, const int64_t *nodes,
                         int64_t corners, const int64_t *corner, int curved, const double *flatness,
                         const double *diameter, double largest_gap, double margin, double facing, int64_t surfaces,
-                        int64_t masters, const int64_t *surface_start, const int64_t *of_surface, int64_t lists,
+                        const int64_t *surface_start, const int64_t *of_surface, int64_t lists,
                         const int64_t *list_start, const int64_t *list, int points, int64_t members,
                         const int64_t *list_of, const int64_t *surface_of, const int64_t *number, int64_t capacity,
                         int64_t *pairs, int64_t *member, double *distances)
 {
     Mesh mesh = {gdim, per_facet, corners, curved, x, flatness, nodes, corner, margin};
     Found found = {capacity, 0, pairs, member, distances};
-    int64_t total = surface_start[surfaces], used = 0;
-    Work work = {
-        malloc((facets + 1) * sizeof(Sphere)),       malloc((total + 1) * sizeof(Sphere)),
-        malloc((facets + 1) * sizeof(Plane)),        malloc((total + masters + 1) * sizeof(Box)),
-        malloc((masters + 1) * sizeof(Box)),         malloc((lists + 1) * sizeof(Box)),
-        malloc((masters + 1) * sizeof(int64_t)),     malloc((total + 1) * sizeof(int64_t)),
-        calloc(facets + 1, 1),
-    };
-    if (!work.of_facet || !work.spheres || !work.planes || !work.boxes || !work.around || !work.of_list ||
-        !work.root || !work.near || !work.known) {
-        found.count = -1;
-        members = surfaces = lists = 0;
+    Work work = {0};
+    int64_t total = surface_start[surfaces];
+    int ready = start_work(&work, facets, surfaces, total, lists, list_start[lists]);
+    for (int64_t i = 0; ready && i < total; i++)
+        enclose(&mesh, of_surface[i], largest_gap, diameter[of_surface[i]], work.of_facet + of_surface[i]);
+    for (int64_t k = 0; ready && k < surfaces; k++) {
+        int64_t first = surface_start[k];
+        start_tree(&mesh, &work, of_surface + first, surface_start[k + 1] - first, first, 0, work.surfaces + k);
     }
-    for (int64_t k = 0; k < surfaces; k++) {
-        if (k < masters)
-            clear(work.around + k), work.root[k] = -1;
-        for (int64_t i = surface_start[k]; i < surface_start[k + 1]; i++) {
-            Sphere *one = work.of_facet + of_surface[i];
-            enclose(&mesh, of_surface[i], largest_gap, diameter[of_surface[i]], one);
-            if (k < masters && is_finite(one))
-                include(work.around + k, one);
-        }
+    for (int64_t k = 0; ready && k < lists; k++) {
+        int64_t first = list_start[k];
+        start_tree(&mesh, &work, list + first, list_start[k + 1] - first, total + first, points, work.lists + k);
     }
-    Sphere point = {{0.0}, 0.0, 0.0, 0};
-    for (int64_t k = 0; k < lists; k++) {
-        clear(work.of_list + k);
-        for (int64_t i = list_start[k]; i < list_start[k + 1]; i++) {
-            const Sphere *one = points ? &point : work.of_facet + list[i];
-            if (points)
-                place(&mesh, list[i], point.centre);
-            if (is_finite(one))
-                include(work.of_list + k, one);
-        }
-    }
-    for (int64_t k = 0; k < members; k++) {
-        int64_t first = list_start[list_of[k]], end = list_start[list_of[k] + 1], s = surface_of[k];
-        if (!boxes_reach(work.of_list + list_of[k], work.around + s, margin))
+    for (int64_t k = 0; ready && k < members; k++) {
+        Tree *one = work.lists + list_of[k], *surface = work.surfaces + surface_of[k];
+        if (!boxes_reach(&one->around, &surface->around, margin))
             continue;
-        if (work.root[s] < 0) {
-            int64_t start = surface_start[s], count = 0;
-            for (int64_t i = start; i < surface_start[s + 1]; i++)
-                if (is_finite(work.of_facet + of_surface[i]))
-                    work.spheres[start + count++] = work.of_facet[of_surface[i]];
-            work.root[s] = used;
-            divide(work.spheres, start, count, work.boxes, &used);
-        }
-        for (int64_t i = first; i < end; i++) {
-            const Sphere *one = points ? &point : work.of_facet + list[i];
-            if (points)
-                place(&mesh, list[i], point.centre), point.number = number[k] + i - first;
-            if (!is_finite(one))
-                continue;
-            int64_t count = find_near(one, work.boxes, work.root[s], work.spheres, margin, work.near);
-            if (points)
-                add_points(&mesh, &work, one, count, k, &found);
-            else
-                add_facets(&mesh, &work, list[i], count, k, facing, &found);
+        grow(&mesh, &work, points, 1, one);
+        grow(&mesh, &work, 0, 0, surface);
+        ready = find_near(&mesh, &work, one, surface);
+        for (int64_t i = 0; ready && i < one->size; i++) {
+            int64_t *near = work.near + work.start[i], count = work.count[i];
+            if (count && points)
+                add_corner(&mesh, &work, one->entries[i], number[k] + i, near, count, k, &found);
+            else if (count)
+                add_facets(&mesh, &work, one->entries[i], near, count, k, facing, &found);
         }
     }
-    free(work.of_facet), free(work.spheres), free(work.planes), free(work.boxes), free(work.around);
-    free(work.of_list), free(work.root), free(work.near), free(work.known);
-    return found.count;
+    end_work(&work);
+    return ready ? found.count : -1;
 }

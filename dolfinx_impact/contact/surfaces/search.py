@@ -23,7 +23,7 @@ _FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp
 _DECLARATION = """
 int64_t find_candidates(
     int64_t, const double *, int64_t, int64_t, const int64_t *, int64_t, const int64_t *, int, const double *,
-    const double *, double, double, double, int64_t, int64_t, const int64_t *, const int64_t *, int64_t,
+    const double *, double, double, double, int64_t, const int64_t *, const int64_t *, int64_t,
     const int64_t *, const int64_t *, int, int64_t, const int64_t *, const int64_t *, const int64_t *,
     int64_t, int64_t *, int64_t *, double *);
 """
@@ -100,78 +100,52 @@ class FacetSearch:
     def __init__(
         self, facets: Facets, lists: Sequence[IntArray], surfaces: IntArray, *, points: bool = False
     ) -> None:
-        self._points, shape = points, facets.shape
-        self._lists = _Lists.of_members(lists)
+        shape, listed = facets.shape, _Lists.of_members(lists)
         masters, surface_of = np.unique(_integers(surfaces), return_inverse=True)
-        slaves = masters[:0] if points else np.unique(facets.surface[self._lists.entries])
+        slaves = masters[:0] if points else np.unique(facets.surface[listed.entries])
         used = np.concatenate([masters, np.setdiff1d(slaves, masters)])
-        self._masters, self._surface_of = masters.size, _integers(surface_of.ravel())
         order = np.argsort(facets.surface, kind="stable")
         ends = np.searchsorted(facets.surface[order], np.column_stack([used, used + 1]))
-        self._surface_start = _starts(ends[:, 1] - ends[:, 0])
-        self._of_surface = _joined([order[first:last] for first, last in ends])
-        sizes = np.diff(self._lists.start)[self._lists.of]
-        #: Number of the first corner of each member.
-        self._number = _starts(sizes)
-        self._nodes, self._corners = _integers(facets.nodes), _integers(shape.corners)
-        self._flatness, self._diameter = map(np.ascontiguousarray, (facets.flatness, facets.diameter))
-        self._curved = shape.points.size > 2
-        self._capacity = 8 * self._lists.entries.size + 64
+        of_surface = _joined([order[first:last] for first, last in ends])
+        surface_start = _starts(ends[:, 1] - ends[:, 0])
+        numbers = _starts(np.diff(listed.start)[listed.of])  # of the first corner of each member
+        nodes, corners = _integers(facets.nodes), _integers(shape.corners)
+        flatness, diameter = map(np.ascontiguousarray, (facets.flatness, facets.diameter))
+        curved = shape.points.size > 2
+        self._shape = len(nodes), nodes.shape[1], _int64(nodes), corners.size, _int64(corners), curved
+        self._sizes = address(flatness), address(diameter)
+        self._members = (
+            *(used.size, _int64(surface_start), _int64(of_surface)),
+            *(listed.start.size - 1, _int64(listed.start), _int64(listed.entries), points),
+            *(listed.of.size, _int64(listed.of), _int64(_integers(surface_of.ravel())), _int64(numbers)),
+        )
+        self._resize(8 * listed.entries.size + 64)
+
+    def _resize(self, capacity: int) -> None:
+        """Make room for so many pairs."""
+        self._pairs, self._member = np.empty((capacity, 2), np.int64), np.empty(capacity, np.int64)
+        self._distances = np.empty((capacity, 3))
+        self._found = capacity, _int64(self._pairs), _int64(self._member), address(self._distances)
 
     def find(
         self, x: FloatArray, largest_gap: float, margin: float
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
-        """Candidates at the positions ``x`` of all nodes, in the form of :class:`Candidates`."""
-        found = self._find(np.ascontiguousarray(x, np.float64), largest_gap, margin)
-        if found is None:  # there are more than before
-            found = self._find(np.ascontiguousarray(x, np.float64), largest_gap, margin)
-            assert found is not None
-        return found
+        """Candidates at the positions ``x`` of all nodes, in the form of :class:`Candidates`.
 
-    def _find(
-        self, x: FloatArray, largest_gap: float, margin: float
-    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray] | None:
-        lists, capacity = self._lists, self._capacity
-        pairs, member = np.empty((capacity, 2), np.int64), np.empty(capacity, np.int64)
-        distances = np.empty((capacity, 3))
-        count = _library().find_candidates(
-            x.shape[1],
-            address(x),
-            len(self._nodes),
-            self._nodes.shape[1],
-            _int64(self._nodes),
-            self._corners.size,
-            _int64(self._corners),
-            self._curved,
-            address(self._flatness),
-            address(self._diameter),
-            largest_gap,
-            margin,
-            FACING + _TURNING,
-            self._surface_start.size - 1,
-            self._masters,
-            _int64(self._surface_start),
-            _int64(self._of_surface),
-            lists.start.size - 1,
-            _int64(lists.start),
-            _int64(lists.entries),
-            self._points,
-            lists.of.size,
-            _int64(lists.of),
-            _int64(self._surface_of),
-            _int64(self._number),
-            capacity,
-            _int64(pairs),
-            _int64(member),
-            address(distances),
-        )
+        Raises:
+            MemoryError: No memory is left.
+        """
+        x = np.ascontiguousarray(x, np.float64)
+        at, limits = (x.shape[1], address(x)), (largest_gap, margin, FACING + _TURNING)
+        constant = *at, *self._shape, *self._sizes, *limits, *self._members
+        count = _library().find_candidates(*constant, *self._found)
+        if count > self._member.size:
+            self._resize(count + count // 4)
+            count = _library().find_candidates(*constant, *self._found)
         if count < 0:
             raise MemoryError("no memory is left for the search of facets")
-        if count > capacity:
-            self._capacity = count + count // 4
-            return None
-        above, beside, lever = distances[:count].T.copy()
-        return pairs[:count].copy(), member[:count].copy(), above, beside, lever
+        above, beside, lever = self._distances[:count].T.copy()
+        return self._pairs[:count].copy(), self._member[:count].copy(), above, beside, lever
 
 
 def candidates(
