@@ -21,6 +21,7 @@ from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
 from .obstacles.moving import acceleration
+from .obstacles.shapes import lengths
 from .state import ContactState
 from .tunnelling import TunnellingCheck
 
@@ -129,7 +130,7 @@ class ObstacleContact(Contact):
 
     def places(self, u: FloatArray) -> FloatArray:
         """Current positions at ``u``, one per row of L, shape (p, gdim) [m]."""
-        return self._x + u[self.L.dofs]
+        return self._x + self.L.at_points(u)
 
     def _refuse_constrained(self) -> None:
         """Raise a ValueError where L acts on constrained dofs at zero displacement. Collective.
@@ -184,11 +185,11 @@ class ObstacleContact(Contact):
         """Raise a ValueError for a user's obstacle with a normal at a closed row that is no unit vector."""
         if not self._fallible:
             return
-        lengths = np.linalg.norm(normals[closed], axis=1)
-        wrong = ~(np.abs(lengths - 1.0) < _UNIT)
+        sizes = lengths(normals[closed])
+        wrong = ~(np.abs(sizes - 1.0) < _UNIT)
         if wrong.any():
             raise ValueError(
-                f"the normal of the obstacle has the length {lengths[wrong][0]:.6g} at t = {t:.6g} s, but "
+                f"the normal of the obstacle has the length {sizes[wrong][0]:.6g} at t = {t:.6g} s, but "
                 "normals are unit vectors: divide them by np.linalg.norm(normal, axis=1, keepdims=True)"
             )
 
@@ -269,12 +270,17 @@ class ObstacleContact(Contact):
         for k, face in enumerate(self.faces):
             x = self._positions[k::count]
             near = _in_box(x, face, time, self.gap_tolerance)
-            hit = near[self.closed(face.gap(x[near], *time))] if near.size else near
+            hit = near[self.closed(face.gap(self._some(x, near), *time))] if near.size else near
             if hit.size:
-                closed[hit * count + k] = True
-                self.L.weights[hit * count + k] = face.normal(x[hit], *time)
+                at: Any = hit * count + k if hit.size < len(x) else slice(k, None, count)
+                closed[at] = True
+                self.L.weights[at] = face.normal(self._some(x, hit), *time)
         self._refuse_scaled(self.L.weights, closed, t)
         return closed
+
+    def _some(self, x: FloatArray, which: IntArray) -> FloatArray:
+        """Points by ascending numbers; a copy unless they are all and no user's function gets them."""
+        return x if which.size == len(x) and not self._fallible else x.take(which, axis=0)
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; the surface is that of a curved obstacle, which is asked for it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import parallel
 from .._types import BoolArray, FloatArray
 from ..algebra import kernels
 from ..algebra.contact_operator import ContactOperator
@@ -32,11 +33,19 @@ class ContactState:
         contact, t, closed: As given.
     """
 
-    __slots__ = ("contact", "t", "closed", "_gap", "_number")
+    __slots__ = ("contact", "t", "closed", "_anywhere", "_gap", "_number")
 
     def __init__(self, contact: Contact, t: float, closed: BoolArray, gap: FloatArray | None = None) -> None:
         self.contact, self.t, self.closed, self._gap = contact, t, closed, gap
         self._number = contact.evaluations
+        self._anywhere: bool | None = None
+
+    @property
+    def closed_anywhere(self) -> bool:
+        """Whether a point of any rank is closed. Collective at first."""
+        if self._anywhere is None:
+            self._anywhere = parallel.anywhere(self.contact.comm, self.closed.any())
+        return self._anywhere
 
     @property
     def outdated(self) -> bool:
@@ -147,24 +156,27 @@ class Impulses:
         r: Normal impulses, shape (p,) [N s].
         r_t: Tangential impulses on the system, vectors at the points, shape (p, components) [N s]; None
             without friction.
+        acting: False where it is known that there are none on any rank.
     """
 
     state: ContactState
     r: FloatArray
     r_t: FloatArray | None = None
+    acting: bool = True
 
     def add_to(self, out: FloatArray, d: FloatArray | None = None) -> None:
         """Add ``L^T r + W^T r_t`` [N s], or ``D`` times it, to a vector over the dofs, shape (size,).
 
         Collective where the operator is; see :meth:`.ContactOperator.add_impulses`.
         """
-        if self.state is not None:
+        if self.state is not None and self.acting:
             self.state.L.add_impulses(self.r, self.r_t, d, out)
 
     def work(self, v: FloatArray) -> float:
         """``r.L v + r_t.W v``, the share of this rank [J]. Collective where the operator is."""
-        if self.state is None or not (self.state.L.collective or self.r.any()):
+        if self.state is None or not (self.acting and (self.state.L.collective or self.r.any())):
             return 0.0
-        L = self.state.L
-        work = float(kernels.load().dot(self.r, L(v)))
-        return work if self.r_t is None else work + float(np.sum(self.r_t * L.at_points(v)))
+        if self.r_t is None:
+            return float(kernels.load().dot(self.r, self.state.L(v)))
+        normal, vectors = self.state.L.velocities(v)
+        return float(kernels.load().dot(self.r, normal)) + float(np.sum(self.r_t * vectors))

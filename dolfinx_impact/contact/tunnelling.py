@@ -10,6 +10,7 @@ import numpy as np
 
 from .._types import FloatArray
 from .active_sides import ActiveSides
+from .obstacles.shapes import lengths
 
 #: Largest number of positions at which a path is sampled.
 _MAX_SAMPLES = 64
@@ -63,10 +64,10 @@ class TunnellingCheck:
             path = now - before
             if self._moving and hasattr(face, "rest"):
                 path = face.rest(now, t) - face.rest(before, self._t)
-            lengths = np.linalg.norm(path, axis=1)
-            fast = np.flatnonzero(lengths > 0.5 * face.thickness)
+            paths = lengths(path)
+            fast = np.flatnonzero(paths > 0.5 * face.thickness)
             if fast.size:
-                error = self._error(face, before[fast], now[fast], t, float(lengths[fast].max()))
+                error = self._error(face, before[fast], now[fast], t, float(paths[fast].max()))
                 if error is not None:
                     return error
         return None

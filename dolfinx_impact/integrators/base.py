@@ -147,7 +147,7 @@ class Integrator:
         if contact is not None:
             contact.nodes.used_by(self)
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
-        self._has_impulses = False
+        self._has_impulses, self._acting = False, True
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self._revision = revision(system)
         self._functions: dict[str, fem.Function] = {}
@@ -212,7 +212,9 @@ class Integrator:
     @property
     def impulses(self) -> Impulses:
         """Impulses of the last step, with the contact."""
-        return self.impulses_of(self.r, self.r_t)
+        impulses = self.impulses_of(self.r, self.r_t)
+        impulses.acting = self._acting or self.n == 0  # at the start, those of an impact too
+        return impulses
 
     def impulses_of(self, r: FloatArray, r_t: FloatArray) -> Impulses:
         """Impulses shaped as :attr:`r` and :attr:`r_t`, with the contact of the last step."""
@@ -223,10 +225,10 @@ class Integrator:
 
         The contact is not asked for another state in this step after it.
         """
-        self.contact_state, self.r[:] = impulses.state, impulses.r
-        self._has_impulses = True
+        self.contact_state, self._has_impulses, self._acting = impulses.state, True, impulses.acting
+        self.r[:] = impulses.r if impulses.acting else 0.0
         if self.has_friction:
-            self.r_t[:] = 0.0 if impulses.r_t is None else impulses.r_t
+            self.r_t[:] = 0.0 if impulses.r_t is None or not impulses.acting else impulses.r_t
 
     def v_mean_at(self, dofs: Int32Array) -> FloatArray:
         """Velocities at ``t`` of the given local dofs, with the shape of ``dofs`` [m/s]."""
@@ -271,7 +273,7 @@ class Integrator:
                 each.warn_of_long_steps(at, speeds, self.dt / self.substeps, t0)
         if self.system.prescribed.any:
             self._warn_of_moved(u, t0)
-        self.t0, self.n = t0, 0
+        self.t0, self.n, self._acting = t0, 0, True
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
         for history in self._histories:
@@ -320,7 +322,7 @@ class Integrator:
             self.renew()
         for history in self._histories:
             history.refuse_other(self)
-        self.n, self._has_impulses = self.n + 1, False
+        self.n, self._has_impulses, self._acting = self.n + 1, False, True
         self.advance()
         self.accept_material()
         for history in self._histories:
@@ -386,7 +388,7 @@ class Integrator:
             ValueError: A state of another scheme, system or number of ranks; nothing is changed then.
         """
         self.check_state(state)
-        self.t0, self.n = float(state["t0"]), int(state["n"])
+        self.t0, self.n, self._acting = float(state["t0"]), int(state["n"]), True
         for name in self.state_names:
             if np.ndim(getattr(self, name)) == 0:
                 setattr(self, name, float(state[name]))
@@ -428,8 +430,8 @@ class Integrator:
         Args:
             out: Updated, shape (n, k) [N s].
         """
-        if self.contact is not None:
-            self.contact.nodes.add_impulses(self.impulses, out)
+        if self.contact is not None and (impulses := self.impulses).acting:
+            self.contact.nodes.add_impulses(impulses, out)
 
     def contact_work(self, v: FloatArray, impulses: Impulses | None = None) -> float:
         """Work of impulses, by default those of the last step, with the velocities ``v`` [m/s]; see there.

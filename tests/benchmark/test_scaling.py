@@ -261,9 +261,13 @@ def test_steps_of_metals(monkeypatch):
 def test_contact_with_obstacles_is_measured(capsys):
     found = row("solids", build=partial(solids.obstacles, cells=6), rounds=2).measure([])["solids"]
     shapes = ("plane", "sphere", "cylinder", "box", "torus", "two spheres", "callable")
-    assert list(found) == [f"contact, {shape}" for shape in shapes]
+    pressed = ("plane", "sphere", "cylinder", "moving plane")
+    assert list(found) == [f"contact, {each}" for each in shapes] + [f"pressed, {each}" for each in pressed]
     if MPI.COMM_WORLD.rank == 0:
-        assert capsys.readouterr().out.count(" points closed") == len(shapes)
+        told = re.findall(r"(\d+) points closed, (\d+) of them slide", capsys.readouterr().out)
+        assert len(told) == len(shapes) + len(pressed)
+        for closed, sliding in (map(int, each) for each in told[len(shapes) :]):
+            assert closed == 49 and 0 < sliding < 49
 
 
 def test_a_bar_is_measured_with_energies_and_recorder(capsys):

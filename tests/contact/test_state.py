@@ -5,6 +5,7 @@ import pytest
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support import parts
+from support.surfaces import LAW, against_each_other, anywhere, layers, until_contact
 
 import dolfinx_impact as di
 from dolfinx_impact.contact import Impulses
@@ -299,3 +300,24 @@ def test_a_look_ahead_at_the_first_impact_disturbs_nothing(scheme, listed):
     for _ in range(32):
         by_hand.step()
     assert by_hand.r.size and np.array_equal(run.u, by_hand.u) and np.array_equal(run.v, by_hand.v)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_where_nothing_is_closed_a_step_is_that_without_contact(friction):
+    body = di.Solid(layers(3, 2, gap=0.05), law=LAW, density=1.0)
+    contact = di.SurfaceContact(body, "upper/bottom", "lower/top", friction=friction)
+    s, free = (di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=c) for c in (contact, None))
+    for each in (s, free):
+        each.start(0.0, against_each_other(body, 0.1, 0.05))
+        each.step()
+    assert not s.impulses.acting and not s.contact_state.closed_anywhere
+    assert np.array_equal(s.v, free.v) and not s.r.any() and s.contact_work(s.v) == 0.0
+    until_contact(s)
+    # On all ranks, also on those without a closed point.
+    assert s.impulses.acting and s.contact_state.closed_anywhere and s.contact_iterations > 0
+    for _ in range(400):
+        s.step()
+        if not s.contact_state.closed_anywhere:
+            break
+    assert not s.impulses.acting and s.contact_iterations == 0 and not anywhere(s.r != 0.0)

@@ -115,6 +115,73 @@ def row_sums(weights: FloatArray, values: FloatArray) -> FloatArray:
 
 
 @_jit
+def add_vectors(
+    dofs: IntArray, weights: FloatArray, r: FloatArray, f: FloatArray, d: FloatArray, out: FloatArray
+) -> None:
+    """``out += D (L^T r + W^T f)`` of rows with dofs and weights of shape (p, k), all of r before f.
+
+    Args:
+        dofs, weights: Dofs of the rows, and their weights in L.
+        r, f: A number and a vector of each row, shapes (p,) and (p, k); f has shape (0, k) for none.
+        d: Diagonal of D, shape (0,) for the identity.
+        out: Updated.
+    """
+    for i in range(r.size):
+        if r[i] != 0.0:
+            for k in range(dofs.shape[1]):
+                scale = d[dofs[i, k]] if d.size > 0 else 1.0
+                out[dofs[i, k]] += weights[i, k] * r[i] * scale
+    for i in range(f.shape[0]):
+        for k in range(dofs.shape[1]):
+            if f[i, k] != 0.0:
+                scale = d[dofs[i, k]] if d.size > 0 else 1.0
+                out[dofs[i, k]] += f[i, k] * scale
+
+
+@_jit
+def add_friction(
+    dofs: IntArray,
+    normals: FloatArray,
+    inverse: FloatArray,
+    friction: FloatArray,
+    v: FloatArray,
+    moved: FloatArray,
+    r: FloatArray,
+    r_t: FloatArray,
+) -> None:
+    """Write tangential impulses at points with dofs and one mass each: ``-m v_T`` within the disc of mu r.
+
+    Args:
+        dofs, normals: Those of the points, shape (p, k).
+        inverse: Inverse masses at the dofs, shape (p, k), 0 along constrained ones.
+        friction: Coulomb's coefficients, shape (p,).
+        v: Velocities without contact.
+        moved: Velocities of the obstacle, shape (p, k); shape (0, k) for none.
+        r: Normal impulses, shape (p,).
+        r_t: Written where r is not zero, shape (p, k).
+    """
+    for i in range(r.size):
+        if r[i] == 0.0:
+            continue
+        largest, normal, square = 0.0, 0.0, 0.0
+        for k in range(dofs.shape[1]):
+            w = inverse[i, k]
+            largest = max(largest, w)
+            r_t[i, k] = v[dofs[i, k]] + normals[i, k] * r[i] * w
+            if moved.shape[0] > 0:
+                r_t[i, k] -= moved[i, k]
+            normal += normals[i, k] * r_t[i, k]
+        mass = 1.0 / largest
+        for k in range(dofs.shape[1]):
+            r_t[i, k] = -(r_t[i, k] - normal * normals[i, k]) * mass
+            square += r_t[i, k] * r_t[i, k]
+        length, radius = math.sqrt(square), friction[i] * r[i]
+        if length > radius:
+            for k in range(dofs.shape[1]):
+                r_t[i, k] *= radius / length
+
+
+@_jit
 def fused_update(u: FloatArray, v: FloatArray, f: FloatArray, w: FloatArray, h: float) -> None:
     """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     for i in range(u.size):

@@ -49,6 +49,40 @@ def row_sums(weights: FloatArray, values: FloatArray) -> FloatArray:
     return sums
 
 
+def add_vectors(
+    dofs: IntArray, weights: FloatArray, r: FloatArray, f: FloatArray, d: FloatArray, out: FloatArray
+) -> None:
+    """``out += D (L^T r + W^T f)`` of rows with dofs of shape (p, k): see the compiled version."""
+    hit = r.nonzero()[0]
+    np.add.at(out, dofs[hit], weights[hit] * r[hit, None] * (d[dofs[hit]] if d.size else 1.0))
+    if len(f):
+        hit = np.flatnonzero(f.any(axis=1))
+        np.add.at(out, dofs[hit], f[hit] * (d[dofs[hit]] if d.size else 1.0))
+
+
+def add_friction(
+    dofs: IntArray,
+    normals: FloatArray,
+    inverse: FloatArray,
+    friction: FloatArray,
+    v: FloatArray,
+    moved: FloatArray,
+    r: FloatArray,
+    r_t: FloatArray,
+) -> None:
+    """Write tangential impulses of points with one mass each: see the compiled version."""
+    hit = r.nonzero()[0]
+    n, w = normals[hit], inverse[hit]
+    after = v[dofs[hit]] + n * r[hit, None] * w
+    if len(moved):
+        after -= moved[hit]
+    found = -(after - np.einsum("pk,pk->p", n, after)[:, None] * n) / w.max(axis=1, keepdims=True)
+    length, radius = np.sqrt(np.add.reduce(found * found, axis=1)), friction[hit] * r[hit]
+    outside = length > radius
+    found[outside] *= (radius[outside] / length[outside])[:, None]
+    r_t[hit] = found
+
+
 def fused_update(u: FloatArray, v: FloatArray, f: FloatArray, w: FloatArray, h: float) -> None:
     """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     v += w * f

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +13,16 @@ from mpi4py import MPI
 
 from ... import Contact, RigidContact, Solid, parallel, simulate
 from ...algebra import kernels
-from ...contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
+from ...contact.obstacles import (
+    Box,
+    Cylinder,
+    MovingObstacle,
+    Plane,
+    SignedDistance,
+    Sphere,
+    Torus,
+    UnionObstacle,
+)
 from ...integrators import CDLagrange, CentralDifferences, Integrator
 from ...materials import J2Plasticity, LinearElastic, LinearHardening, NeoHookean
 from ...systems.elements.element_forces import ElementForces
@@ -172,8 +182,17 @@ def _metal(name: str, cell: dmesh.CellType, size: int) -> Turns:
 # -- contact with obstacles
 
 
+_MU = 0.3  #: Coulomb's coefficient.
+
+
 def obstacles(_: Sequence[int], cells: int = 69) -> Iterator[Turns]:
-    """A cube of P1 tetrahedra, ``cells`` along an edge, its foot on obstacles, with friction. Collective."""
+    """Cubes of ``cells`` along an edge, their feet on obstacles, with friction. Collective."""
+    yield _tetrahedra(cells)
+    yield _hexahedra(cells)
+
+
+def _tetrahedra(cells: int) -> Turns:
+    """A cube that falls on obstacles of all kinds: of most of them few points are closed."""
     body = body_of(KINDS["linear P1 tetrahedra"], "cube", 3 * (cells + 1) ** 3)
     shapes: dict[str, Any] = {
         "plane": Plane((0, 0, 0), (0, 0, 1)),
@@ -184,21 +203,46 @@ def obstacles(_: Sequence[int], cells: int = 69) -> Iterator[Turns]:
         "two spheres": UnionObstacle([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)]),
         "callable": SignedDistance(lambda x: x[:, 2] + 0.05 * (1 - np.sin(6 * x[:, 0])), 3),
     }
-    contacts = {name: RigidContact(body, "bottom", shape, friction=0.3) for name, shape in shapes.items()}
-    v0, step = body.rigid_velocity((0.0, 0.0, -0.1)), 0.3 / cells  # below the critical one
+    contacts = {name: RigidContact(body, "bottom", shape, friction=_MU) for name, shape in shapes.items()}
+    return _on_obstacles(body, contacts, cells, body.rigid_velocity((0.0, 0.0, -0.1)), "contact, {}")
+
+
+def _hexahedra(cells: int) -> Turns:
+    """A cube that presses the whole of its foot on obstacles: some of the points slide, others stick."""
+    body = body_of(KINDS["linear Q1 hexahedra"], "cube", 3 * (cells + 1) ** 3)
+    plane, curved = Plane((0, 0, 0), (0, 0, 1)), 3e-3  # a gap up to which all points are closed
+    rising = MovingObstacle(plane, translation=((0, 0, 1), lambda t: 1e-3 * math.sin(t)))
+    shapes: dict[str, tuple[Any, float]] = {
+        "plane": (plane, 0.0),
+        "sphere": (Sphere((0.5, 0.5, -100.0), 100.0), curved),
+        "cylinder": (Cylinder((0.5, 0.5, -100.0), (0, 1, 0), 100.0), curved),
+        "moving plane": (rising, 0.0),
+    }
+    contacts = {
+        name: RigidContact(body, "bottom", shape, friction=_MU, gap_tolerance=tolerance)
+        for name, (shape, tolerance) in shapes.items()
+    }
+    sheared = lambda x: np.array([0.06 * x[0], 0.0 * x[1], 0.0 * x[2] - 0.1])  # noqa: E731
+    return _on_obstacles(body, contacts, cells, sheared, "pressed, {}")
+
+
+def _on_obstacles(body: Solid, contacts: dict[str, RigidContact], cells: int, v0: Any, key: str) -> Turns:
+    """Steps with each of the contacts beside steps without one."""
+    step = 0.3 / cells  # below the critical one
     runs = {name: started(body, step, contact, 0.0, v0) for name, contact in contacts.items()}
     actions = {"no contact": Action(started(body, step, None, 0.0, v0).step, 10)}
-    actions |= {name: Action(s.step, 10, name=f"contact, {name}") for name, s in runs.items()}
+    actions |= {name: Action(s.step, 10, name=key.format(name)) for name, s in runs.items()}
 
     def numbers(seconds: Seconds) -> Iterator[Number]:
         for name, s in runs.items():
-            closed = int(parallel.total(body.comm, np.count_nonzero(s.r)))
-            yield Number("", closed, f"{closed} points closed", name)
+            slides = (s.r > 0.0) & (np.linalg.norm(s.r_t, axis=1) > (1 - 1e-9) * _MU * s.r)
+            closed, sliding = (int(parallel.total(body.comm, each.sum())) for each in (s.r > 0.0, slides))
+            yield Number("", closed, f"{closed} points closed, {sliding} of them slide", name)
 
     dofs = parallel.total(body.comm, body.owned)
     part = 3 * contacts["plane"].total / dofs
     head = f"contact with friction, {dofs:.0f} dofs, {part:.1%} of them candidates:"
-    yield Turns(head, actions, numbers, dofs=dofs)
+    return Turns(head, actions, numbers, dofs=dofs)
 
 
 # -- the bar, against the best product and a fused update

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ... import arguments
 from ..._types import FloatArray, IntArray
 from ...systems.loads import Signal, checked_signal, derivative, known_until, vector
-from .shapes import Obstacle, Shape, unit
+from .shapes import Obstacle, Shape, minus, unit
 
 #: Step of central differences relative to the scale of the function, of least total error.
 STEP = float(np.finfo(float).eps ** (1 / 3))
@@ -108,7 +108,8 @@ class MovingObstacle(Shape):
 
     def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit normals into the free side at ``x`` and ``t``."""
-        return self.obstacle.normal(self._back(x, t), t) @ self.turn(t).T
+        normals = self.obstacle.normal(self._back(x, t), t)
+        return normals if self._spin is None else normals @ self.turn(t).T
 
     def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`."""
@@ -129,13 +130,13 @@ class MovingObstacle(Shape):
         shift_rate, spin_rate = self._rates
         own = np.zeros(x.shape)
         if self._shift.any:
-            own += np.asarray(
-                shift_rate(t) if shift_rate else _derivative(self._shift, t, self._h, self._shift.until)
-            )
+            rate = shift_rate(t) if shift_rate else _derivative(self._shift, t, self._h, self._shift.until)
+            for column, value in zip(own.T, np.asarray(rate)):
+                column += value
         if self._spin is not None:
             generator, angle = self._spin
-            rate = spin_rate(t) if spin_rate else _derivative(angle, t, self._h, known_until(angle))
-            own += rate * (x - self.center - self.displacement(t)) @ generator.T
+            spin = spin_rate(t) if spin_rate else _derivative(angle, t, self._h, known_until(angle))
+            own += spin * (x - self.center - self.displacement(t)) @ generator.T
         if self.obstacle.moving:
             own += self.obstacle.velocity(self._back(x, t), t) @ self.turn(t).T
         return own
@@ -191,7 +192,7 @@ class MovingObstacle(Shape):
         """Reference positions X of points at ``x`` and ``t``, shape (p, gdim) [m]."""
         self._check(x)
         if self._spin is None:
-            return x - self.displacement(t)
+            return minus(x, self.displacement(t))
         return (x - self.center - self.displacement(t)) @ self.turn(t) + self.center
 
 

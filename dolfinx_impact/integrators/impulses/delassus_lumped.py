@@ -33,6 +33,7 @@ class LumpedDelassus:
         self._contact, self._rough = contact, contact.friction > 0
         self._inverse = system.inverse_mass if factor == 1.0 else factor * system.inverse_mass
         rows = of_points(contact.L)
+        self._at_points = self._inverse[rows.dofs]
         self._coupled = contact.comm.allreduce(not rows.distinct)
         self._groups = rows.groups() if self._coupled else np.arange(rows.count)
         self._diagonal: FloatArray | None = None
@@ -92,17 +93,12 @@ class LumpedDelassus:
 
     def _add_friction(self, impulses: Impulses, r_t: FloatArray, v: FloatArray, t: float) -> None:
         """Write the tangential impulses that follow from the normal ones; ``v`` free, at the time ``t``."""
-        state, r, hit = impulses.state, impulses.r, impulses.r.nonzero()[0]
-        if not hit.size:
-            return
-        L = of_points(state.L)
-        inverse = self._inverse[L.dofs[hit]]  # 0 in constrained directions, without tangential velocity
-        after = L.at_points(v)
-        after[hit] += L.weights[hit] * r[hit][:, None] * inverse
-        mass = 1.0 / inverse.max(axis=1, keepdims=True)
-        # Di Stasio et al. (40), (42)
-        velocity = state.tangential_part(after, t)[hit]
-        r_t[hit] = _projected(-velocity * mass, state.frictions[hit] * r[hit])
+        state, L = impulses.state, of_points(impulses.state.L)
+        if impulses.r.any():  # Di Stasio et al. (40), (42)
+            moved = state.surface_velocity(t) if self._contact.moving else L.weights[:0]
+            kernels.load().add_friction(
+                L.dofs, L.weights, self._at_points, state.frictions, v, moved, impulses.r, r_t
+            )
 
     def _split(self, which: IntArray) -> list[IntArray]:
         """The points ``which`` divided into their groups."""
@@ -116,7 +112,11 @@ class LumpedDelassus:
         """H of the points ``which`` [1/kg], only its diagonal where no points have common dofs."""
         if self._diagonal is not None:
             return self._diagonal[which]
-        return L.product(self._inverse, which)
+        if self._coupled:
+            return L.product(self._inverse, which)
+        weights = L.weights[which]
+        H: FloatArray = np.einsum("pk,pk,pk->p", weights, weights, self._at_points[which])
+        return H
 
     def compiled(self) -> FloatArray:
         """The diagonal of H for compiled loops, with L of the last evaluation, shape (p,) [1/kg].
