@@ -4,7 +4,7 @@ from .base import Fault
 
 #: The smooth acceleration in the place of that with contact.
 _SMOOTH = "self._inverse, (self.f if s is self.substep_states[0] else self.substep_states[0].f)[:n])"
-_BOUND = "state.frictions[hit] * r[hit]"
+_DISC = "self._at_points, {}state.frictions, v"
 
 
 def _rough(s):
@@ -14,13 +14,13 @@ def _rough(s):
 FAULTS = {
     "outside-the-cone": Fault(
         "friction is larger than Coulomb's",
-        (("integrators.impulses.delassus_lumped", _BOUND, f"1.1 * {_BOUND}"),),
+        (("integrators.impulses.delassus_lumped", _DISC.format(""), _DISC.format("1.1 * ")),),
         _rough,
         "cone",
     ),
     "less-friction": Fault(
         "friction is less than Coulomb's where points slide",
-        (("integrators.impulses.delassus_lumped", _BOUND, f"0.9 * {_BOUND}"),),
+        (("integrators.impulses.delassus_lumped", _DISC.format(""), _DISC.format("0.9 * ")),),
         _rough,
         "slip",
     ),
