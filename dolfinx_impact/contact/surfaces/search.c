@@ -160,17 +160,17 @@ typedef struct {
     double above, beside, lever;
 } Distances;
 
-/* Distances of two facets now, see search.py; whether they may have a segment before the next search, in
-   which each node moves by at most margin / 2. Points of a facet are convex combinations of its corners,
-   with weights that do not change.
+/* Distances of two facets now, see search.py; whether they may have a segment before the next search, until which
+   each node moves by at most margin / 2. Points of a facet are convex combinations of its corners, with weights
+   that do not change.
 
    Say that then, along the normal n', points of both facets are opposite: x_s - x_m = g n'. Their segment has a
    mean gap up to the largest one, therefore such points with g up to that exist; along the present normal n they
-   are above - margin apart or more, which is at most g where it is positive. Now an axis e beside n on which the
-   facets are `beside` apart at present, and the turn theta of n until then: |e.n'| <= sin(theta). Let both points
-   have approached by a along e and b along n, a^2 + b^2 <= margin^2. Then beside - a <= e.(x_s - x_m) = g e.n' and
-   |g| cos(theta) = |n.(x_s - x_m)| <= lever + b, so that beside <= lever tan(theta) + a + b tan(theta), at most
-   lever tan(theta) + margin / cos(theta).
+   are above - margin apart or more, which is at most g where it and n.n' are positive. Now an axis e beside n on
+   which the facets are `beside` apart at present, and the turn theta of n until then: |e.n'| <= sin(theta). Let both
+   points have approached by a along e and b along n, a^2 + b^2 <= margin^2. Then beside - a <= e.(x_s - x_m), which
+   is g e.n', and |g| cos(theta) = |n.(x_s - x_m)| <= lever + b, so that beside <= lever tan(theta) + a + b
+   tan(theta), at most lever tan(theta) + margin / cos(theta).
 
    The turn: n is that of w = w_m n_m - w_s n_s, of which |w' - w| <= w_m chord_m + w_s chord_s = c, and
    |w'|^2 >= w_m^2 + w_s^2 + w_m w_s where both face each other (n_s.n_m <= -1/2). Since
@@ -206,7 +206,7 @@ static int may_meet(const Mesh *mesh, const Sphere *slave, const Sphere *master,
     extent(mesh, n, of_master, low + 1, high + 1);
     found->above = low[0] - high[1] - along;
     found->lever = larger(fabs(found->above), fabs(high[0] - low[1] - along));
-    if (found->above > mesh->margin + larger(slave->gap, master->gap))
+    if (cosine > 0.0 && found->above > mesh->margin + larger(slave->gap, master->gap))
         return 0;
     found->beside = separation_along(mesh, n, of_slave, of_master, apart);
     return !(bounded && found->beside > found->lever * tangent + motion);
