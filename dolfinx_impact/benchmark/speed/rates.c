@@ -1,6 +1,6 @@
-/* What the machine gives: memory in a triad, arithmetic in CHAINS independent sums of four numbers each. */
+/* What the machine gives: memory in a triad, arithmetic in CHAINS independent sums of LANES numbers each. */
 #include <stddef.h>
-typedef double batch __attribute__((vector_size(32)));
+typedef double batch __attribute__((vector_size(8 * LANES)));
 
 void triad(ptrdiff_t n, double *a, const double *b, const double *c)
 {
@@ -9,12 +9,12 @@ void triad(ptrdiff_t n, double *a, const double *b, const double *c)
 
 double multiply_add(ptrdiff_t n, double x)
 {
-  batch sums[CHAINS], factor = x - (batch){0.0, 0.0, 0.0, 0.0};
+  batch sums[CHAINS], factor = x - (batch){0.0};
   for (int k = 0; k < CHAINS; ++k) sums[k] = factor * k;
   for (ptrdiff_t i = 0; i < n; ++i)
     for (int k = 0; k < CHAINS; ++k) sums[k] = sums[k] * factor + factor;
   double sum = 0.0;
   for (int k = 0; k < CHAINS; ++k)
-    for (int l = 0; l < 4; ++l) sum += sums[k][l];
+    for (int l = 0; l < LANES; ++l) sum += sums[k][l];
   return sum;
 }

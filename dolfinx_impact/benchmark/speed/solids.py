@@ -26,6 +26,7 @@ from ...contact.obstacles import (
 from ...integrators import CDLagrange, CentralDifferences, Integrator
 from ...materials import J2Plasticity, LinearElastic, LinearHardening, NeoHookean
 from ...systems.elements.element_forces import ElementForces
+from ...systems.elements.lanes import lanes_of
 from ..boxes import box
 from ..case import EXPLICIT, Values, defaults
 from ..cases import CASES
@@ -101,7 +102,9 @@ def elements(sizes: Sequence[int], kinds: Sequence[str] = tuple(KINDS)) -> Itera
     """What the machine gives, then bodies of all sizes, shapes and kinds, without contact. Collective."""
     bandwidth, flops = rates = yardsticks.rates()
     speeds = f"{bandwidth / 1e9:.1f} GB/s in a triad out of cache, {flops / 1e9:.0f} Gflop/s"
-    yield Turns(f"{MPI.COMM_WORLD.size} ranks together: {speeds}")
+    yield Turns(
+        f"{MPI.COMM_WORLD.size} ranks together: {speeds}; kernels of {lanes_of(MPI.COMM_WORLD)} cells"
+    )
     for size in sizes:
         for shape in SHAPES:
             for name in kinds:

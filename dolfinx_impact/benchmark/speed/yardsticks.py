@@ -15,7 +15,7 @@ from ... import Solid, parallel
 from ..._types import FloatArray
 from ...materials import kinematics
 from ...systems.elements.compiler import address, compiled
-from ...systems.forces.element_forms import FLAGS
+from ...systems.elements.lanes import flags_of, lanes_of
 from ...systems.forces.kernel_cache import cache_flags
 from .measurement import seconds_per_call
 
@@ -101,7 +101,9 @@ def rates() -> tuple[float, float]:
     """
     comm = MPI.COMM_WORLD
     source = resources.files(__package__).joinpath("rates.c").read_text(encoding="utf-8")
-    library = compiled(f"#define CHAINS {_CHAINS}\n{source}", FLAGS, comm, _DECLARATIONS)
+    lanes = lanes_of(comm)
+    sizes = f"#define CHAINS {_CHAINS}\n#define LANES {lanes}\n"
+    library = compiled(sizes + source, flags_of(lanes), comm, _DECLARATIONS)
     arrays = [np.zeros(_NUMBERS) for _ in range(3)]
     places = [address(each) for each in arrays]
 
@@ -114,5 +116,5 @@ def rates() -> tuple[float, float]:
 
     copied = best(lambda: library.triad(_NUMBERS, *places))
     summed = best(lambda: library.multiply_add(_STEPS, 0.999))
-    flops = 2 * 4 * _CHAINS * _STEPS
+    flops = 2 * lanes * _CHAINS * _STEPS
     return parallel.total(comm, 24 * _NUMBERS / copied), parallel.total(comm, flops / summed)

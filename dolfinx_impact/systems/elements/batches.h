@@ -1,4 +1,4 @@
-/* Batches of LANES cells: arithmetic, and transfer between nodes and batches.
+/* Batches of LANES cells, 4 or 8: arithmetic, and transfer between nodes and batches.
 
 Every law is a function law(x, p, z, h, y, P, W) of the strains x, the parameters p, the state z of the point and the
 time h since then, negative where the state is held: the stress P, and W, the stored energy and the work dissipated so far, per reference volume. It
@@ -12,14 +12,14 @@ numbers a node. */
 #include <stddef.h>
 #include <stdint.h>
 
-#define LANES 4
 #define INLINED static inline __attribute__((always_inline))
 typedef double batch __attribute__((vector_size(8 * LANES)));
 typedef int64_t mask __attribute__((vector_size(8 * LANES)));
 typedef double lanes[LANES];
 typedef double batch_unaligned __attribute__((vector_size(8 * LANES), aligned(8)));
+typedef double four __attribute__((vector_size(32)));
 
-static inline batch spread(double x) { return x - (batch){0.0, 0.0, 0.0, 0.0}; }
+static inline batch spread(double x) { return x - (batch){0.0}; }
 
 static inline batch chosen(mask where, batch a, batch b)
 {
@@ -48,26 +48,65 @@ static inline batch batch_pow(batch x, batch y)
   return c.all;
 }
 
-/* Rows to columns of a square of LANES numbers a side. */
+/* The first and third (second and fourth) numbers of two fours of numbers by turns, and the first (last) two of both;
+   with 8 lanes the same in either half. */
+#if LANES == 4
+#define EVEN 0, 4, 2, 6
+#define ODD 1, 5, 3, 7
+#define FIRST 0, 1, 4, 5
+#define LAST 2, 3, 6, 7
+#else
+#define EVEN 0, 8, 2, 10, 4, 12, 6, 14
+#define ODD 1, 9, 3, 11, 5, 13, 7, 15
+#define FIRST 0, 1, 8, 9, 4, 5, 12, 13
+#define LAST 2, 3, 10, 11, 6, 7, 14, 15
+#endif
+
+/* Rows to columns of a square of four numbers a side; with 8 lanes of two such squares beside each other. */
 static inline void transpose(batch *a, batch *b, batch *c, batch *d)
 {
-  const batch p = __builtin_shufflevector(*a, *b, 0, 4, 2, 6), q = __builtin_shufflevector(*a, *b, 1, 5, 3, 7);
-  const batch r = __builtin_shufflevector(*c, *d, 0, 4, 2, 6), s = __builtin_shufflevector(*c, *d, 1, 5, 3, 7);
-  *a = __builtin_shufflevector(p, r, 0, 1, 4, 5);
-  *b = __builtin_shufflevector(q, s, 0, 1, 4, 5);
-  *c = __builtin_shufflevector(p, r, 2, 3, 6, 7);
-  *d = __builtin_shufflevector(q, s, 2, 3, 6, 7);
+  const batch p = __builtin_shufflevector(*a, *b, EVEN), q = __builtin_shufflevector(*a, *b, ODD);
+  const batch r = __builtin_shufflevector(*c, *d, EVEN), s = __builtin_shufflevector(*c, *d, ODD);
+  *a = __builtin_shufflevector(p, r, FIRST);
+  *b = __builtin_shufflevector(q, s, FIRST);
+  *c = __builtin_shufflevector(p, r, LAST);
+  *d = __builtin_shufflevector(q, s, LAST);
 }
 
-/* DIM of the numbers of the node of each lane, `width` numbers apart. */
+/* Four numbers of a node; with 8 lanes beside them those of the node four lanes on. */
+static inline batch row_of(const double *restrict from, size_t width, const int32_t *restrict of)
+{
+#if LANES == 4
+  return *(const four *)(from + width * of[0]);
+#else
+  const four one = *(const four *)(from + width * of[0]), other = *(const four *)(from + width * of[4]);
+  return __builtin_shufflevector(one, other, 0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+}
+
+static inline void add_row(double *restrict to, const int32_t *restrict of, batch row)
+{
+#if LANES == 4
+  *(four *)(to + 4 * (size_t)of[0]) += row;
+#else
+  *(four *)(to + 4 * (size_t)of[0]) += __builtin_shufflevector(row, row, 0, 1, 2, 3);
+  *(four *)(to + 4 * (size_t)of[4]) += __builtin_shufflevector(row, row, 4, 5, 6, 7);
+#endif
+}
+
+/* Four numbers of the node of each lane, `width` numbers apart. */
+static inline void gather_four(const double *restrict from, size_t width, const int32_t *restrict of, batch x[4])
+{
+  for (int k = 0; k < 4; ++k) x[k] = row_of(from, width, of + k);
+  transpose(x, x + 1, x + 2, x + 3);
+}
+
+/* DIM of them. */
 static inline void gather(const double *restrict from, size_t width, const int32_t *restrict of, batch *restrict x)
 {
-  batch a = *(const batch *)(from + width * of[0]), b = *(const batch *)(from + width * of[1]);
-  batch c = *(const batch *)(from + width * of[2]), d = *(const batch *)(from + width * of[3]);
-  transpose(&a, &b, &c, &d);
-  x[0] = a;
-  if (DIM > 1) x[1] = b;
-  if (DIM > 2) x[2] = c;
+  batch all[4];
+  gather_four(from, width, of, all);
+  for (int i = 0; i < DIM; ++i) x[i] = all[i];
 }
 
 static inline void places_of(const double *nodes, const int32_t *of, batch *X) { gather(nodes, 8, of, X); }
@@ -75,8 +114,9 @@ static inline void places_of(const double *nodes, const int32_t *of, batch *X) {
 /* The number at `place` of the node of each lane. */
 static inline batch number_of(const double *nodes, const int32_t *of, int place)
 {
-  return (batch){nodes[8 * of[0] + place], nodes[8 * of[1] + place], nodes[8 * of[2] + place],
-                 nodes[8 * of[3] + place]};
+  batch x;
+  for (int l = 0; l < LANES; ++l) x[l] = nodes[8 * of[l] + place];
+  return x;
 }
 
 /* Displacements (field 0) or their changes (field 1). */
@@ -90,10 +130,10 @@ static inline void values_of(const double *nodes, const double *changes, int fie
 static inline void scatter_four(double *restrict to, const int32_t *restrict of, batch a, batch b, batch c, batch d)
 {
   transpose(&a, &b, &c, &d);
-  *(batch *)(to + LANES * (size_t)of[0]) += a;
-  *(batch *)(to + LANES * (size_t)of[1]) += b;
-  *(batch *)(to + LANES * (size_t)of[2]) += c;
-  *(batch *)(to + LANES * (size_t)of[3]) += d;
+  add_row(to, of, a);
+  add_row(to, of + 1, b);
+  add_row(to, of + 2, c);
+  add_row(to, of + 3, d);
 }
 
 static inline void scatter(double *restrict forces, const int32_t *restrict of, const batch *restrict f)

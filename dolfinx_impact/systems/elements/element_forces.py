@@ -13,12 +13,13 @@ from dolfinx import mesh as dmesh
 
 from ..._types import AnyArray, FloatArray, Int32Array, IntArray
 from ...algebra import kernels
-from ..forces.element_forms import FLAGS
+from ...algebra.kernels import logger
 from ..forces.stiffness import StoredStiffness
 from .compiler import address, compiled
 from .element import Element
 from .history import History, QuadraturePoints
 from .history_code import code_of
+from .lanes import flags_of, lanes_of
 from .law_code import MEAN_DILATATION, NODAL_PRESSURE
 from .nodal_pressure import NodalPressure
 
@@ -37,8 +38,8 @@ void nodal_volumes(ptrdiff_t, const int32_t *, const double *, const double *, d
                    double, const double *);
 void nodal_pressures(ptrdiff_t, const double *, double *, const double *);
 """
-#: Cells of a batch, as in ``batches.h``, and numbers of a node there and in arrays of forces.
-_LANES, _NODE, _FORCE = 4, 8, 4
+#: Numbers of a node, as in ``batches.h``, and in arrays of forces.
+_NODE, _FORCE = 8, 4
 
 
 class Part(NamedTuple):
@@ -71,7 +72,7 @@ class _Kernel:
         initial: Initial state of a point, shape (k,); none without history.
     """
 
-    def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
+    def __init__(self, part: Part, mesh: dmesh.Mesh, lanes: int, tangent: bool) -> None:
         element = part.element
         modes = {"by_stress": part.by_stress, "tangent": tangent, "linear": part.linear}
         self._law = code_of(part.law, element, mesh, **modes, locking=part.locking)
@@ -79,7 +80,7 @@ class _Kernel:
         self.operations = self._law.operations
         by_nodes = part.locking == NODAL_PRESSURE
         self.initial = self._law.initial
-        sizes = {"FIELDS": 1 + tangent, "LINEAR": part.linear, "NODAL_PRESSURE": by_nodes}
+        sizes = {"LANES": lanes, "FIELDS": 1 + tangent, "LINEAR": part.linear, "NODAL_PRESSURE": by_nodes}
         sizes["STATE"] = self.initial.size
         sizes["MEAN_DILATATION"] = part.locking == MEAN_DILATATION
         fields = "".join(f"#define {name} {int(value)}\n" for name, value in sizes.items())
@@ -89,7 +90,7 @@ class _Kernel:
         )
         self.constants: FloatArray = np.zeros(0)
         declared = _DECLARATIONS + (_OF_NODES if by_nodes else "")
-        self.functions = compiled(source, FLAGS, mesh.comm, declared)
+        self.functions = compiled(source, flags_of(lanes), mesh.comm, declared)
 
     def parameters(self) -> FloatArray:
         """Values of the constants of the law: those of now, but of construction where linear."""
@@ -108,6 +109,7 @@ class ElementForces:
         thickness: Cross-sectional area or thickness; volume per measure of the mesh.
 
     Attributes:
+        lanes: Cells of a batch.
         history: The state of the material where a law has history, else None.
 
     Raises:
@@ -123,10 +125,13 @@ class ElementForces:
         index_map, bs = space.dofmap.index_map, space.dofmap.bs
         self._comm, self._bs = space.mesh.comm, bs
         self._owned, self._nodes = index_map.size_local, index_map.size_local + index_map.num_ghosts
-        self._kernels = [_Kernel(part, space.mesh, False) for part in parts]
+        self.lanes = lanes_of(self._comm)
+        if self._comm.rank == 0:
+            logger.info("internal forces by element kernels, %d cells at a time", self.lanes)
+        self._kernels = [_Kernel(part, space.mesh, self.lanes, False) for part in parts]
         nodes = np.asarray(space.dofmap.list)
-        self._batches = [_batched(nodes[part.cells][:, part.element.order]) for part in parts]
-        rows = self._nodes + -self._nodes % _LANES  # nodal pressures are found in batches of nodes
+        self._batches = [_batched(nodes[part.cells][:, part.element.order], self.lanes) for part in parts]
+        rows = self._nodes + -self._nodes % self.lanes  # nodal pressures are found in batches of nodes
         self._records, self._forces = _aligned(rows, _NODE), _aligned(rows, _FORCE)
         self._records[: self._nodes, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
         self._nodal = None
@@ -212,13 +217,13 @@ class ElementForces:
             QuadraturePoints(part.law, kernel.initial, part.cells, part.element.places, part.element.weights)
             for part, kernel in zip(self._parts, self._kernels)
         ]
-        return History(self._mesh, points, _LANES)
+        return History(self._mesh, points, self.lanes)
 
     # -- parts of an evaluation
 
     @functools.cached_property
     def _tangents(self) -> list[_Kernel]:
-        return [_Kernel(part, self._mesh, True) for part in self._parts]
+        return [_Kernel(part, self._mesh, self.lanes, True) for part in self._parts]
 
     @functools.cached_property
     def _changes(self) -> FloatArray:
@@ -309,13 +314,13 @@ def _merged(parts: Sequence[Part]) -> list[Part]:
     return merged
 
 
-def _batched(nodes: Int32Array) -> tuple[Int32Array, FloatArray]:
+def _batched(nodes: Int32Array, lanes: int) -> tuple[Int32Array, FloatArray]:
     """Nodes in batches, shape (batches, nodes of a cell, lanes), and 1 for each cell of the last, else 0."""
-    missing = -len(nodes) % _LANES
-    tail = np.ones(_LANES)
+    missing = -len(nodes) % lanes
+    tail = np.ones(lanes)
     if missing:
-        nodes, tail[_LANES - missing :] = np.vstack([nodes, np.repeat(nodes[-1:], missing, axis=0)]), 0.0
-    batches = nodes.reshape(-1, _LANES, nodes.shape[1]).transpose(0, 2, 1)
+        nodes, tail[lanes - missing :] = np.vstack([nodes, np.repeat(nodes[-1:], missing, axis=0)]), 0.0
+    batches = nodes.reshape(-1, lanes, nodes.shape[1]).transpose(0, 2, 1)
     return np.ascontiguousarray(batches, dtype=np.int32), tail
 
 

@@ -6,7 +6,12 @@ first parameter is the shear modulus, the others are those of yield_stress. Anot
 #define ROOT 0.81649658092772603 /* sqrt(2/3) */
 enum { STRAIN = 6, YIELD = 7, PLASTIC_WORK = 8 };
 
-static inline int any(mask m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
+static inline int any(mask m)
+{
+  int64_t found = 0;
+  for (int l = 0; l < LANES; ++l) found |= m[l];
+  return found != 0;
+}
 
 /* The 3x3 tensor of the entries that vary, with `rest` on the remaining diagonal. */
 static inline void embedded(const batch *x, double rest, batch F[3][3])
@@ -30,14 +35,6 @@ static inline void inverse_of(const batch F[3][3], batch K[3][3])
   K[0][2] = one * (F[0][1] * F[1][2] - F[0][2] * F[1][1]);
   K[1][2] = one * (F[0][2] * F[1][0] - F[0][0] * F[1][2]);
   K[2][2] = one * (F[0][0] * F[1][1] - F[0][1] * F[1][0]);
-}
-
-/* P = S K^T, K = F^-1. */
-static inline void nominal(tensor S, const batch K[3][3], batch P[3][3])
-{
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      P[i][j] = S.of[ENTRY[i][0]] * K[j][0] + S.of[ENTRY[i][1]] * K[j][1] + S.of[ENTRY[i][2]] * K[j][2];
 }
 
 static inline void varying(const batch F[3][3], batch *x)
@@ -83,20 +80,21 @@ static inline batch multiplier(batch trial, double mu2, const batch *z, const do
 /* The isochoric stress, for tangents its change with G held; whether the state changes. */
 static inline int isochoric(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, batch *W)
 {
-  batch F[3][3], K[3][3], stress[3][3];
+  batch F[3][3], K[3][3], FG[3][3], stress[3][3];
   const double mu2 = 2.0 * p[0];
   tensor G;
   embedded(x, 1.0, F);
   inverse_of(F, K);
   for (int k = 0; k < 6; ++k) G.of[k] = z[k];
-  const tensor b = transformed(F, G);
+  times(F, G, FG);
+  const tensor b = symmetric(FG, F);
   tensor s = scaled(spread(0.5 * mu2), logarithm(b));
 #if FIELDS == 2
   batch H[3][3], sKH[3][3], PH[3][3];
   embedded(x + STRAINS + MEAN_DILATATION, 0.0, H);
   const tensor ds = scaled(spread(0.5 * mu2), logarithm_change(b, transformed_change(F, H, G)));
-  nominal(ds, K, stress);
-  nominal(s, K, PH); /* d(s F^-T) = ds F^-T - s F^-T H^T F^-T */
+  times_transposed(ds, K, stress);
+  times_transposed(s, K, PH); /* d(s F^-T) = ds F^-T - s F^-T H^T F^-T */
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) sKH[i][j] = PH[i][0] * H[j][0] + PH[i][1] * H[j][1] + PH[i][2] * H[j][2];
   for (int i = 0; i < 3; ++i)
@@ -117,10 +115,14 @@ static inline int isochoric(const batch *x, const double *p, const batch *z, dou
     const batch dg = multiplier(size, mu2, z, p + 1, h, &sigma, slope);
     /* Where the yield stress is no number the stress is none. */
     const batch part = chosen(flows, chosen((mask)(sigma >= 0.0), dg / size, sigma), spread(0.0));
-    G = transformed(K, product(b, exponential(scaled(-2.0 * part, s))));
+    batch EK[3][3];
+    times_transposed(exponential(scaled(-2.0 * part, s)), K, EK);
+    for (int i = 0; i < 3; ++i)
+      for (int j = i; j < 3; ++j)
+        G.of[ENTRY[i][j]] = FG[0][i] * EK[0][j] + FG[1][i] * EK[1][j] + FG[2][i] * EK[2][j];
     G = scaled((4.0 - determinant(G)) * (1.0 / 3), G); /* det G = 1 but for rounding, which would add up */
-    s = scaled(1.0 - mu2 * part, s);
-    square = inner(s, s);
+    const batch kept = 1.0 - mu2 * part;
+    s = scaled(kept, s), square *= kept * kept;
     for (int k = 0; k < 6; ++k) y[k] = chosen(flows, G.of[k], z[k]);
     y[STRAIN] = z[STRAIN] + ROOT * dg;
     y[YIELD] = chosen(flows, sigma, first);
@@ -129,7 +131,7 @@ static inline int isochoric(const batch *x, const double *p, const batch *z, dou
     W[1] = y[PLASTIC_WORK];
   }
   W[0] = square * (0.5 / mu2);
-  nominal(s, K, stress);
+  times_transposed(s, K, stress);
   varying(stress, P);
   return changed;
 #endif

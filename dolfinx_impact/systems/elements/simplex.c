@@ -181,11 +181,13 @@ void nodal_volumes(ptrdiff_t count, const int32_t *cells, const double *nodes, c
    pressure; `count` is a multiple of LANES, nodes without volume are as at rest. */
 void nodal_pressures(ptrdiff_t count, const double *volumes, double *nodes, const double *p)
 {
-  for (ptrdiff_t a = 0; a < count; a += LANES, volumes += LANES * LANES, nodes += 8 * LANES)
+  int32_t each[LANES];
+  for (int l = 0; l < LANES; ++l) each[l] = l;
+  for (ptrdiff_t a = 0; a < count; a += LANES, volumes += 4 * LANES, nodes += 8 * LANES)
   {
-    const batch *row = (const batch *)volumes;
-    batch rest = row[0], now = row[1], change = row[2], unused = row[3], x[2], P[2], U;
-    transpose(&rest, &now, &change, &unused);
+    batch found[4], x[2], P[2], U;
+    gather_four(volumes, 4, each, found);
+    const batch rest = found[0], now = found[1], change = found[2];
     const mask there = (mask)(rest > 0.0);
     x[0] = chosen(there, now / rest, spread(LINEAR ? 0.0 : 1.0));
     x[1] = chosen(there, change / rest, spread(0.0));

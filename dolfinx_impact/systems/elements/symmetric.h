@@ -55,16 +55,30 @@ static inline void times(const batch F[3][3], tensor A, batch FA[3][3])
       FA[i][j] = F[i][0] * A.of[ENTRY[0][j]] + F[i][1] * A.of[ENTRY[1][j]] + F[i][2] * A.of[ENTRY[2][j]];
 }
 
+/* A F^T. */
+static inline void times_transposed(tensor A, const batch F[3][3], batch AF[3][3])
+{
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      AF[i][j] = A.of[ENTRY[i][0]] * F[j][0] + A.of[ENTRY[i][1]] * F[j][1] + A.of[ENTRY[i][2]] * F[j][2];
+}
+
+/* A B^T where it is symmetric. */
+static inline tensor symmetric(const batch A[3][3], const batch B[3][3])
+{
+  tensor C;
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j)
+      C.of[ENTRY[i][j]] = A[i][0] * B[j][0] + A[i][1] * B[j][1] + A[i][2] * B[j][2];
+  return C;
+}
+
 /* F A F^T. */
 static inline tensor transformed(const batch F[3][3], tensor A)
 {
   batch FA[3][3];
   times(F, A, FA);
-  tensor B;
-  for (int i = 0; i < 3; ++i)
-    for (int j = i; j < 3; ++j)
-      B.of[ENTRY[i][j]] = FA[i][0] * F[j][0] + FA[i][1] * F[j][1] + FA[i][2] * F[j][2];
-  return B;
+  return symmetric(FA, F);
 }
 
 /* H A F^T + F A H^T, the change of F A F^T with F. */
@@ -84,11 +98,13 @@ static inline tensor transformed_change(const batch F[3][3], const batch H[3][3]
   return B;
 }
 
+/* The largest of numbers that are not negative; what is no number, by its bits, is larger than all. */
 static inline double largest_lane(batch x)
 {
-  double most = x[0];
-  for (int l = 1; l < LANES; ++l) most = x[l] > most || x[l] != x[l] ? x[l] : most;
-  return most;
+  const mask bits = (mask)absolute(x);
+  union { int64_t bits; double number; } most = {bits[0]};
+  for (int l = 1; l < LANES; ++l) most.bits = bits[l] > most.bits ? bits[l] : most.bits;
+  return most.number;
 }
 
 /* Power series a[0] + a[1] E + ... + a[n] E^n of a tensor without trace as S[0] + S[1] E + S[2] E^2, by

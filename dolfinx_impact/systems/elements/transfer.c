@@ -8,7 +8,7 @@ void take(ptrdiff_t count, const double *restrict u, double *restrict nodes, ptr
 void add(ptrdiff_t count, double factor, const double *restrict forces, double *restrict out)
 {
   for (ptrdiff_t a = 0; a < count; ++a)
-    for (int i = 0; i < DIM; ++i) out[DIM * a + i] += factor * forces[LANES * a + i];
+    for (int i = 0; i < DIM; ++i) out[DIM * a + i] += factor * forces[4 * a + i];
 }
 
 int same(ptrdiff_t count, const double *restrict u, const double *restrict nodes)
