@@ -17,10 +17,12 @@ class Exchange(Protocol):
     Attributes:
         count: Number of the nodes.
         dofs: Owned dofs of the nodes that any rank needs.
+        shared: Those of the nodes that other ranks need too, shape (n,).
     """
 
     count: int
     dofs: IntArray
+    shared: IntArray
 
     def gather(self, x: FloatArray, out: FloatArray) -> None:
         """Write the values of a vector over the dofs at the nodes, shape (nodes, gdim). Collective."""
@@ -30,6 +32,9 @@ class Exchange(Protocol):
 
     def sum(self, values: FloatArray) -> None:
         """Replace values at the nodes by their sums over all ranks, shape (nodes, gdim). Collective."""
+
+    def add_shared(self, values: FloatArray) -> None:
+        """Replace values at the shared nodes, shape (n, 4), by their sums over all ranks. Collective."""
 
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
         """Add values at the nodes, shape (nodes, gdim), times d, to a vector over the dofs. Collective."""
@@ -92,10 +97,8 @@ class NodeRows(ContactOperator):
     def __init__(self, order: AnyArray, gdim: int, *, shared: bool) -> None:
         self.order = np.ascontiguousarray(order, dtype=np.float64)
         self.gdim, self.collective = gdim, shared
-        self._start: IntArray = np.zeros(self.count + 1, dtype=np.int64)
-        self._nodes: IntArray = np.zeros(0, dtype=np.int64)
-        self._B: FloatArray = np.zeros((0, gdim))
-        self._W: FloatArray = np.zeros(0)
+        self._empty: IntArray = np.zeros(self.count + 1, dtype=np.int64)
+        self._set_empty()
         self._normal, self._vector = np.zeros(self.count), np.zeros((self.count, gdim))
         self._nothing = np.zeros((self.count, gdim))
         self._exchange: Any = None
@@ -113,19 +116,32 @@ class NodeRows(ContactOperator):
 
     def set_nodes(self, exchange: Exchange) -> None:
         """Set the nodes to which the numbers of :meth:`set` refer; all rows become empty."""
-        self._exchange, self._y = exchange, np.zeros((exchange.count, self.gdim))
-        self._start[:] = 0
+        if self._exchange is not exchange:
+            self._exchange, self._y = exchange, np.zeros((exchange.count, self.gdim))
+        self._set_empty()
+
+    def _set_empty(self) -> None:
+        nothing = np.zeros((0, self.gdim))
+        self.set(self._empty, np.zeros(0, dtype=np.int32), nothing, nothing[:, 0])
+
+    @property
+    def exchange(self) -> Exchange:
+        """Access to the nodes of the rows."""
+        exchange: Exchange = self._exchange
+        return exchange
 
     def set(self, start: IntArray, nodes: IntArray, B: FloatArray, W: FloatArray) -> None:
-        """Set the rows: entries in CSR format.
+        """Set the rows: entries in CSR format, which are kept and not copied where the types are these.
 
         Args:
-            start: Shape (p + 1,).
-            nodes: Node of each entry, shape (n,).
+            start: Shape (p + 1,), of 64 bits.
+            nodes: Node of each entry, shape (n,), of 32 bits.
             B: Normal weights, shape (n, gdim).
             W: Weights of the vector rows, shape (n,).
         """
-        self._start[:], self._nodes, self._B, self._W = start, nodes, B, W
+        self._start = np.ascontiguousarray(start, dtype=np.int64)
+        self._nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+        self._B, self._W = np.ascontiguousarray(B), np.ascontiguousarray(W)
 
     def entries(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """The rows in the form of :meth:`set`."""

@@ -24,12 +24,12 @@ from . import kernels, ties
 from .complementarity import NotConverged
 
 #: Residual that is sought, and the largest one that is accepted where round-off ends the progress before.
-_SOUGHT, _ACCEPTED = 1e-14, 1e-12
+SOUGHT, ACCEPTED = 1e-14, 1e-12
 #: And that of a dense solution, which is exact in another scale of the tangents.
 _ENOUGH = 1e-10
-_MOST, _PATIENCE = 3000, 12
+_MOST, PATIENCE = 3000, 12
 #: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
-_FREE = 150
+FREE = 150
 #: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
 _LATE, _FEW = 300, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
@@ -37,7 +37,9 @@ _MEMORY, _INDEPENDENT = 15, 1e-12
 #: Mixed iterates without a smaller residual after which mixing begins anew, with another part of the step.
 _PATIENT, _PARTS = 20, (1.0, 0.5, 0.25, 0.7, 0.35)
 #: Relative residual down to which changes of iterates tell of the spectrum; below it round-off does.
-_TELLING = 1e-8
+TELLING = 1e-8
+#: Least and largest step.
+SHORTEST, LONGEST = 0.05, 20.0
 
 
 @dataclass
@@ -154,6 +156,44 @@ class QuotientRange:
         return self.largest / self.least if self.largest > 0.0 else 1.0
 
 
+@dataclass
+class Progress:
+    """Where an iteration stands.
+
+    Attributes:
+        x: The next iterate, shape (p, d).
+        best: The one with the least residual.
+        scale: Largest scaled free velocity of all ranks, over which residuals are taken; positive.
+        least: Residual of the best iterate.
+        since: Iterates since then.
+        smallest: Smallest step that was taken.
+        sweeps: Products so far.
+    """
+
+    x: FloatArray
+    best: FloatArray
+    scale: float
+    least: float = math.inf
+    since: int = 0
+    smallest: float = 1.0
+    sweeps: int = 0
+
+    def add(self, residual: float) -> bool:
+        """Count the residual of ``x``; whether the best iterate is the solution."""
+        if residual < self.least:
+            self.best, self.least, self.since = self.x, residual, 0
+        else:
+            self.since += 1
+        self.sweeps += 1
+        return self.least <= SOUGHT or (self.least <= ACCEPTED and self.since >= PATIENCE)
+
+
+def refuse_infinite(scale: float) -> None:
+    """Raise a NotConverged for free velocities whose largest is not finite."""
+    if not math.isfinite(scale):
+        raise NotConverged("the contact problem has values that are not finite: did the run explode?")
+
+
 def solve(
     product: Callable[[FloatArray], FloatArray],
     c: FloatArray,
@@ -180,56 +220,65 @@ def solve(
         NotConverged: When this is not reached.
     """
     scale = comm.allreduce(float(np.max(np.abs(c[cone.active]), initial=0.0)), op=MPI.MAX)
-    if not np.isfinite(scale):
-        raise NotConverged("the contact problem has values that are not finite: did the run explode?")
+    refuse_infinite(scale)
     x = cone.project(start.copy())
     if scale == 0.0:
         return np.zeros_like(x), 0
-    best, least, since, w, smallest, mixing, step = x, np.inf, 0, 1.0, 1.0, Mixing(comm), 1.0
-    x_old = g_old = np.zeros_like(x)
-    for sweep in range(_MOST):
+    return go_on(product, c, cone, comm, Progress(x, x, scale), quotients)
+
+
+def go_on(
+    product: Callable[[FloatArray], FloatArray],
+    c: FloatArray,
+    cone: AdmissibleImpulses,
+    comm: MPI.Comm,
+    at: Progress,
+    quotients: QuotientRange | None = None,
+) -> tuple[FloatArray, int]:
+    """:func:`solve` from where an iteration stands, its first one or one after the free ones. Collective."""
+    w, x_old, g_old, mixing, part = 1.0, np.zeros_like(at.x), np.zeros_like(at.x), Mixing(comm), 1.0
+    for sweep in range(at.sweeps, _MOST):
+        x = at.x
         g = product(x) + c
         g[~cone.active] = 0.0
-        residual = _natural(x, g, cone)
-        dx, dg = x - x_old, g - g_old
-        sums = np.array([(dx * dx).sum(), (dx * dg).sum()])
-        largest = np.array([residual])
-        if comm.size > 1:
-            comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
-            comm.Allreduce(MPI.IN_PLACE, sums, op=MPI.SUM)
-        worst = float(largest[0]) / scale
-        if worst < least:
-            best, least, since = x, worst, 0
-        else:
-            since += 1
-        if least <= _SOUGHT or (least <= _ACCEPTED and since >= _PATIENCE):
-            return best, sweep + 1
+        residual, squares, products = _measured(x, g, x - x_old, g - g_old, cone, comm)
+        if at.add(residual / at.scale):
+            return at.best, at.sweeps
         if sweep == _LATE:
-            together = _solve_dense(product, c, cone, best, comm)
+            together = _solve_dense(product, c, cone, at.best, comm)
             if together is not None:
-                if _worst(together, product(together) + c, cone, comm) <= _ENOUGH * scale:
-                    return together, sweep + 1
-                x, mixing = together, Mixing(comm)
+                if _worst(together, product(together) + c, cone, comm) <= _ENOUGH * at.scale:
+                    return together, at.sweeps
+                at.x, mixing = together, Mixing(comm)
                 continue
-        if sweep > _FREE:
-            if since and since % _PATIENT == 0:
-                mixing = Mixing(comm)
-                step = _PARTS[since // _PATIENT % len(_PARTS)]
-            x = cone.project(mixing.next(x, cone.project(x - step * smallest * g)))
+        if sweep > FREE:
+            if at.since and at.since % _PATIENT == 0:
+                mixing, part = Mixing(comm), _PARTS[at.since // _PATIENT % len(_PARTS)]
+            at.x = cone.project(mixing.next(x, cone.project(x - part * at.smallest * g)))
             continue
-        if sweep > 0 and sums[1] > 0.0:
-            w = min(max(float(sums[0] / sums[1]), 0.05), 20.0)
-            smallest = min(smallest, w)
-            if quotients is not None and worst > _TELLING:
-                quotients.add(sums[1] / sums[0])
+        if sweep > 0 and products > 0.0:
+            w = min(max(squares / products, SHORTEST), LONGEST)
+            at.smallest = min(at.smallest, w)
+            if quotients is not None and residual / at.scale > TELLING:
+                quotients.add(products / squares)
         x_old, g_old = x, g
-        x = cone.project(x - w * g)
-    if least <= _ACCEPTED:
-        return best, _MOST
+        at.x = cone.project(x - w * g)
+    if at.least <= ACCEPTED:
+        return at.best, _MOST
     raise NotConverged(
-        f"the contact problem was not solved: after {_MOST} iterations its residual is {least:.3g}, above "
-        f"{_ACCEPTED:g}. Do surfaces overlap deeply, or is friction large at corners?"
+        f"the contact problem was not solved: after {_MOST} iterations its residual is {at.least:.3g}, above "
+        f"{ACCEPTED:g}. Do surfaces overlap deeply, or is friction large at corners?"
     )
+
+
+def _measured(
+    x: FloatArray, g: FloatArray, dx: FloatArray, dg: FloatArray, cone: AdmissibleImpulses, comm: MPI.Comm
+) -> tuple[float, float, float]:
+    """Largest natural residual of all ranks, and the sums of dx.dx and dx.dg in their order. Collective."""
+    local = np.array([[_natural(x, g, cone), (dx * dx).sum(), (dx * dg).sum()]])
+    of_all = parallel.gather_rows(comm, local)
+    squares, products = (sum(each.tolist()) for each in of_all.T[1:])
+    return float(of_all[:, 0].max()), squares, products
 
 
 def _natural(x: FloatArray, g: FloatArray, cone: AdmissibleImpulses) -> float:

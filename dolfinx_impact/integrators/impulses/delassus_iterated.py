@@ -9,9 +9,11 @@ from mpi4py import MPI
 
 from ..._types import BoolArray, FloatArray
 from ...algebra import kernels, projected_iteration
+from ...algebra.node_rows import NodeRows
 from ...algebra.projected_iteration import AdmissibleImpulses, QuotientRange
 from ...contact.state import ContactState, Impulses
 from ..base import Integrator
+from .closed_rows import ClosedRows
 
 #: Condition number above which a warning is due.
 _ILL = 50.0
@@ -49,6 +51,7 @@ class IteratedDelassus:
         self._inverse = inverse if factor == 1.0 else factor * inverse
         self._velocity = np.zeros(integrator.system.size)
         self.sweeps, self.condition, self._warned = 0, 1.0, False
+        self._packed: ClosedRows | None = None
 
     def _warn(self) -> None:
         """Warn once of a problem that small bodies on large facets make ill-conditioned. Collective."""
@@ -78,10 +81,51 @@ class IteratedDelassus:
         Raises:
             NotConverged: On all ranks.
         """
-        contact, L, rough = self._contact, state.L, self._contact.friction > 0
+        contact, L = self._contact, state.L
         closed, self.sweeps, self.condition = state.closed if closed is None else closed, 0, 1.0
+        r = np.zeros(b.size)
+        impulses = Impulses(state, r, np.zeros((b.size, L.components)) if contact.friction > 0 else None)
+        solve = self._solve_packed if isinstance(L, NodeRows) else self._solve_applied
+        solve(impulses, closed, b, v, t, last)
+        self._warn()
+        return impulses
+
+    def _solve_packed(
+        self,
+        found: Impulses,
+        closed: BoolArray,
+        b: FloatArray,
+        v: FloatArray,
+        t: float,
+        last: Impulses | None,
+    ) -> None:
+        """Write the impulses of rows over nodes: what the iteration needs is packed first."""
+        state, rough, problem = found.state, found.r_t is not None, self._packed
+        L = state.L
+        assert isinstance(L, NodeRows)
+        if problem is None:
+            problem = self._packed = ClosedRows(self._contact.comm)
+        if not problem.pack(L, np.flatnonzero(closed), self._inverse, L.components if rough else 1, _HELD):
+            return
+        obstacle = state.surface_velocity(t) if rough and self._contact.moving else None
+        start = (None, None) if last is None else (last.r, last.r_t)
+        if problem.begin(b, state.bilateral, state.frictions, v if rough else None, obstacle, start):
+            self.sweeps, self.condition = problem.solve()
+            problem.finish(found.r, found.r_t)
+
+    def _solve_applied(
+        self,
+        found: Impulses,
+        closed: BoolArray,
+        b: FloatArray,
+        v: FloatArray,
+        t: float,
+        last: Impulses | None,
+    ) -> None:
+        """Write the impulses of rows of any kind, which are applied one after the other."""
+        contact, state, L, rough = self._contact, found.state, found.state.L, found.r_t is not None
         if not contact.comm.allreduce(bool(closed.any())):
-            return Impulses(state, np.zeros(b.size), np.zeros((b.size, L.components)) if rough else None)
+            return
         diagonal = L.diagonal(self._inverse)
         active = movable(closed, diagonal, contact.comm)
         scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(b.size), where=active)[:, None]
@@ -113,10 +157,10 @@ class IteratedDelassus:
             product, scale * free, cone, start, contact.comm, quotients
         )
         self.condition = quotients.condition
-        self._warn()
         x *= scale
-        r_t = np.einsum("pd,pdk->pk", x[:, 1:], tangents) if rough else None
-        return Impulses(state, x[:, 0].copy(), r_t)
+        found.r[:] = x[:, 0]
+        if found.r_t is not None:
+            found.r_t[:] = np.einsum("pd,pdk->pk", x[:, 1:], tangents)
 
     def compiled(self) -> FloatArray:
         """None: see :meth:`.LumpedDelassus.compiled`."""

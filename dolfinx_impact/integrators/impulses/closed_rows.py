@@ -1,0 +1,250 @@
+"""Rows of the closed points, packed, and the projected iteration for their impulses in compiled code."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any, NamedTuple
+
+import cffi
+import numpy as np
+from mpi4py import MPI
+
+from ..._types import AnyArray, BoolArray, FloatArray, IntArray
+from ...algebra import projected_iteration
+from ...algebra.node_rows import NodeRows
+from ...algebra.projected_iteration import AdmissibleImpulses, Progress, QuotientRange
+from ...systems.elements.compiler import address, compiled
+
+#: Nothing is contracted or reordered: sums are those of NumPy to round-off, and the same on each processor.
+_FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+_VERDICTS = "typedef enum {ONWARD, SOLVED, LEFT} verdict;"
+_SOLVED, _NONE = 1, cffi.FFI().NULL
+_CONSTANTS = ("SOUGHT", "ACCEPTED", "PATIENCE", "FREE", "TELLING", "SHORTEST", "LONGEST")
+_DECLARATIONS = """
+double pack(void *, ptrdiff_t, const int64_t *, const int32_t *, const double *, const double *,
+            const double *, int32_t *);
+double begin(void *, ptrdiff_t, const double *, const double *, const double *, const double *,
+             const double *);
+void spread(void *);
+void collect(void *);
+void measure(void *, double *);
+int step(void *, ptrdiff_t, const double *);
+int iterate(void *);
+void finish(const void *, ptrdiff_t, double *, double *);
+"""
+
+
+class _Array(NamedTuple):
+    """An array of the C structure: how many numbers each point, entry or node has in it."""
+
+    width: int
+    of: str
+    type: str = "double"
+
+
+_NUMBERS = {
+    **dict.fromkeys(("points", "components", "shared", "slots", "since", "sweeps"), "int64_t"),
+    **dict.fromkeys(("largest", "least", "step", "shortest", "least_quotient", "largest_quotient"), "double"),
+}
+_ARRAYS = {
+    "which": _Array(1, "point", "int64_t"),
+    "start": _Array(1, "point", "int64_t"),
+    "bilateral": _Array(1, "point", "uint8_t"),
+    **dict.fromkeys(("friction", "diagonal", "scale"), _Array(1, "point")),
+    "tangents": _Array(8, "point"),
+    **dict.fromkeys(("c", "x", "x_old", "g", "g_old", "best"), _Array(3, "point")),
+    "slot": _Array(1, "entry", "int32_t"),
+    "entries": _Array(4, "entry"),
+    "nodes": _Array(1, "node", "int32_t"),
+    **dict.fromkeys(("inverse", "y"), _Array(4, "node")),
+}
+
+
+def _source() -> str:
+    """The C code, with its structure and constants."""
+    fields = [f"{kind} {name};" for name, kind in _NUMBERS.items()]
+    fields += [f"{each.type} *{name};" for name, each in _ARRAYS.items()]
+    constants = [f"#define {name} {getattr(projected_iteration, name)!r}" for name in _CONSTANTS]
+    structure = f"#include <stdint.h>\n{_VERDICTS}\ntypedef struct {{{' '.join(fields)}}} closed_rows;"
+    code = resources.files(__package__).joinpath("closed_rows.c").read_text(encoding="utf-8")
+    return "\n".join([*constants, structure, code])
+
+
+class ClosedRows:
+    """The contact problem of the closed points, whose rows lie over nodes of this rank and of others.
+
+    ``S x + c`` is the scaled velocity after impulses x, with ``S = D L M^-1 L^T D`` of unit diagonal in the
+    normal directions; see :mod:`.projected_iteration`. It is set by :meth:`pack` and :meth:`begin`, solved
+    by :meth:`solve` and read by :meth:`finish`. On one rank the iteration is one call of compiled code, on
+    several ones the same code runs between the messages. Collective.
+
+    Args:
+        comm: Communicator.
+    """
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        self._comm, self._code = comm, compiled(_source(), _FLAGS, comm, _DECLARATIONS)
+        kinds = [(name, "i8" if kind == "int64_t" else "f8") for name, kind in _NUMBERS.items()]
+        self._problem: Any = np.zeros(1, [*kinds, *((name, "u8") for name in _ARRAYS)])
+        self._at, self._p = address(self._problem, "void *"), self._problem[0]
+        self._numbers, self._of_all = np.zeros(3), np.zeros((comm.size, 3))
+        self._arrays: dict[str, AnyArray] = {}
+        self._room = dict.fromkeys(("point", "entry", "node"), 0)
+        self._place = np.zeros(0, dtype=np.int32)
+        self._exchange: Any = None
+        self._gdim = 0
+
+    # -- the problem
+
+    def pack(
+        self, rows: NodeRows, which: IntArray, inverse: FloatArray, components: int, held: float = 0.0
+    ) -> bool:
+        """Take rows; those that impulses do not move are left out.
+
+        Args:
+            rows: The rows of all points.
+            which: The closed points, shape (n,).
+            inverse: Inverse masses at the owned dofs, shape (owned,).
+            components: Number of components of a point, 1 or, with friction, gdim.
+            held: Part of the largest diagonal entry of H of all ranks up to which a row is round-off.
+
+        Returns:
+            Whether any rank has a row.
+        """
+        self._exchange, self._gdim = rows.exchange, rows.gdim
+        largest = self._largest(self._pack(rows, which, inverse, components))
+        if largest <= 0.0:
+            return False
+        moved = self._arrays["diagonal"][: which.size] > held * largest
+        if not moved.all():
+            self._pack(rows, which[moved], inverse, components)
+        return True
+
+    def _pack(self, rows: NodeRows, which: IntArray, inverse: FloatArray, components: int) -> float:
+        start, nodes, B, W = rows.entries()
+        shared, p, n = self._exchange.shared, self._p, which.size
+        self._reserve(point=n + 1, entry=int(start[-1]) + 1, node=self._exchange.count)
+        p["points"], p["components"], p["shared"] = n, components, shared.size
+        self._arrays["which"][:n], self._arrays["nodes"][: shared.size] = which, shared
+        masses = self._exchange.at_nodes(inverse)
+        given = address(start, "int64_t *"), address(nodes, "int32_t *"), address(B), address(W)
+        largest: float = self._code.pack(
+            self._at, self._gdim, *given, address(masses), address(self._place, "int32_t *")
+        )
+        return largest
+
+    def _reserve(self, **sizes: int) -> None:
+        """Make the arrays large enough."""
+        if all(size <= self._room[of] for of, size in sizes.items()):
+            return
+        self._room = {of: max(self._room[of], 3 * size // 2) for of, size in sizes.items()}
+        self._place = np.full(self._room["node"], -1, dtype=np.int32)
+        for name, each in _ARRAYS.items():
+            kind = np.dtype(each.type.removesuffix("_t"))
+            self._arrays[name] = array = np.empty(each.width * self._room[each.of], kind)
+            self._p[name] = array.ctypes.data
+
+    def begin(
+        self,
+        b: FloatArray,
+        bilateral: BoolArray,
+        friction: FloatArray,
+        velocities: FloatArray | None = None,
+        obstacle: FloatArray | None = None,
+        last: tuple[FloatArray | None, FloatArray | None] = (None, None),
+    ) -> bool:
+        """Set the free velocities and the start of the iteration, by arrays of all points.
+
+        Args:
+            b: Normal free velocities, shape (p,) [m/s].
+            bilateral: Mask of the points whose impulses have any sign, shape (p,).
+            friction: Coulomb's coefficients, shape (p,).
+            velocities: Free velocities over the dofs, from which those of the tangents follow, with friction.
+            obstacle: Velocities of the obstacle that are subtracted, shape (p, gdim) [m/s]; None for none.
+            last: Normal impulses at the start, shape (p,), and tangential ones, shape (p, gdim) [N s].
+
+        Returns:
+            Whether something is to be solved: all impulses vanish with the free velocities.
+
+        Raises:
+            NotConverged: Values that are not finite, on all ranks.
+        """
+        p, n = self._p, int(self._p["points"])
+        which = self._arrays["which"][:n]
+        np.take(bilateral, which, out=self._arrays["bilateral"][:n].view(np.bool_), mode="clip")
+        np.take(friction, which, out=self._arrays["friction"][:n], mode="clip")
+        at = None
+        if velocities is not None:
+            at = np.empty((self._exchange.count, self._gdim))
+            self._exchange.gather(velocities, at)
+        given = [_address(each) for each in (b, at, obstacle, *last)]
+        p["largest"] = self._largest(self._code.begin(self._at, self._gdim, *given))
+        p["since"], p["sweeps"], p["least"], p["step"], p["shortest"] = 0, 0, np.inf, 1.0, 1.0
+        p["least_quotient"], p["largest_quotient"] = np.inf, 0.0
+        projected_iteration.refuse_infinite(float(p["largest"]))
+        return bool(p["largest"] > 0.0)
+
+    # -- the iteration
+
+    def solve(self) -> tuple[int, float]:
+        """Number of products of the solution, and the lower bound of the condition number of S.
+
+        Raises:
+            NotConverged: On all ranks.
+        """
+        verdict = self._code.iterate(self._at) if self._comm.size == 1 else self._iterate()
+        p = self._p
+        quotients = QuotientRange(float(p["least_quotient"]), float(p["largest_quotient"]))
+        return int(p["sweeps"]) if verdict == _SOLVED else self._go_on(), quotients.condition
+
+    def _iterate(self) -> int:
+        """As ``iterate`` in C, with the messages of several ranks."""
+        code, numbers = self._code, address(self._numbers)
+        of_all = address(self._of_all)
+        while True:
+            self._multiply()
+            code.measure(self._at, numbers)
+            self._comm.Allgather(self._numbers, self._of_all)
+            verdict: int = code.step(self._at, self._comm.size, of_all)
+            if verdict:
+                return verdict
+
+    def _multiply(self) -> None:
+        self._code.spread(self._at)
+        if self._comm.size > 1:
+            shared = int(self._p["shared"])
+            self._exchange.add_shared(self._arrays["y"][: 4 * shared].reshape(shared, 4))
+        self._code.collect(self._at)
+
+    def _go_on(self) -> int:
+        """Products of a solution by what is slower and finds more, from the last free iterate."""
+        n, d, p = int(self._p["points"]), int(self._p["components"]), self._p
+        c, x, g, best = (self._arrays[name][: n * d].reshape(n, d) for name in ("c", "x", "g", "best"))
+        bilateral = self._arrays["bilateral"][:n].view(np.bool_)
+        cone = AdmissibleImpulses(np.ones(n, dtype=bool), bilateral, self._arrays["friction"][:n])
+
+        def product(given: FloatArray) -> FloatArray:
+            x[:] = given
+            self._multiply()
+            return g.copy()
+
+        reached = float(p["least"]), int(p["since"]), float(p["shortest"]), int(p["sweeps"])
+        progress = Progress(x.copy(), best.copy(), float(p["largest"]), *reached)
+        best[:], sweeps = projected_iteration.go_on(product, c, cone, self._comm, progress)
+        return sweeps
+
+    def finish(self, r: FloatArray, r_t: FloatArray | None) -> None:
+        """Write the impulses of the closed points, shape (p,) and (p, gdim) [N s]."""
+        self._code.finish(self._at, self._gdim, address(r), _address(r_t))
+
+    def _largest(self, value: float) -> float:
+        if self._comm.size == 1:
+            return value
+        self._numbers[0] = value
+        self._comm.Allgather(self._numbers, self._of_all)
+        return float(self._of_all[:, 0].max())
+
+
+def _address(array: FloatArray | None) -> Any:
+    """Pointer to an array, null for none."""
+    return _NONE if array is None else address(np.ascontiguousarray(array))
