@@ -81,10 +81,12 @@ class IteratedDelassus:
         Raises:
             NotConverged: On all ranks.
         """
-        contact, L = self._contact, state.L
-        closed, self.sweeps, self.condition = state.closed if closed is None else closed, 0, 1.0
-        r = np.zeros(b.size)
-        impulses = Impulses(state, r, np.zeros((b.size, L.components)) if contact.friction > 0 else None)
+        L, self.sweeps, self.condition = state.L, 0, 1.0
+        r_t = np.zeros((b.size, L.components)) if self._contact.friction > 0 else None
+        impulses = Impulses(state, np.zeros(b.size), r_t)
+        if closed is None and not state.closed_anywhere:
+            return impulses
+        closed = state.closed if closed is None else closed
         solve = self._solve_packed if isinstance(L, NodeRows) else self._solve_applied
         solve(impulses, closed, b, v, t, last)
         self._warn()
