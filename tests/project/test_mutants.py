@@ -167,7 +167,7 @@ def test_c_code_is_changed_where_it_computes(part, tmp_path):
 
 def test_every_change_of_the_package_is_a_program(part):
     sites = part("mutant_sites")
-    for name in ("integrators/central/central_formulas.py", "contact/surfaces/_segments.py"):
+    for name in ("integrators/central/central_formulas.py", "contact/surfaces/sides.py"):
         source = (ROOT / "dolfinx_impact" / name).read_bytes()
         found = sites.mutants_of(ROOT, f"dolfinx_impact/{name}")
         assert {each.kind for each in found} <= set(sites.KINDS) and len(found) > 10

@@ -110,11 +110,11 @@ def dense(contact, inverse_mass):
 
 def positions(contact):
     """Current positions of the nodes to which the entries of L refer, shape (nodes, gdim)."""
-    return contact.assembly._x[contact.assembly._needed]
+    return contact.assembly._tables["x"]
 
 
 def mortar_areas(contact):
     """Areas of the points, 0 for the corners, which have rows while the others are open."""
     areas = contact.assembly.area.copy()
-    areas[sum(pair.nodes.size for pair in contact.assembly._pairs) :] = 0.0
+    areas[contact.assembly.mortar.nodes.size :] = 0.0
     return areas

@@ -8,14 +8,17 @@ import numpy as np
 from mpi4py import MPI
 
 from ... import parallel
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._types import BoolArray, FloatArray, Int32Array, IntArray
 from ...algebra.operators import SparseRows, coordinate_order
 from ...systems.continuum import Continuum
+from ...systems.elements.compiler import address
+from .corners import CornerPoints
 from .facets import Facets
 from .halo import Halo
-from .pair import DEPTH, SurfacePair
-from .point_rows import CornerPoints
+from .mortar import MortarPoints
+from .search import Candidates, CornerCandidates, FacetSearch
 from .sides import normal_order
+from .tables import DEPTH, LARGEST_GAP, Tables
 
 #: Weights of a tie below this are rounding; in a row whose node is held they would make a constraint alone.
 _ROUNDING = 1e-12
@@ -26,6 +29,9 @@ _MARGIN = 0.25
 class Assembly:
     """The slave nodes of all pairs of surfaces and their corners, with gaps and rows. Collective.
 
+    Pairs of facets that are so far from each other that no point at them can be closed are left out of a
+    step, unless gaps of all points are asked for.
+
     Args:
         body: The solid.
         facets: Facets of all surfaces.
@@ -33,13 +39,13 @@ class Assembly:
         corners: Whether the smooth sides of a node, and corners that no facet faces, have rows of their own.
 
     Attributes:
+        mortar: The points of pairs of surfaces, which stand before those of corners.
+        corners: The points of corners.
         nodes: Nodes of the points of this rank, shape (n,).
         normals: Outward normals of their sides at zero displacement, shape (n, gdim).
         gap: Gaps at the last :meth:`update`, shape (n,) [m]; infinite where nothing is opposite.
-        area: Covered areas of the points, shape (n,) [m2]; 0 for corners.
-        members: The pairs of surfaces, then the corners, whose points follow each other.
-        mortar_points: Number of the points of pairs of surfaces, which stand before those of corners.
         halo: Access to the nodes of the rows, renewed by a search.
+        needed: Nodes to which the entries of rows refer, renewed by a search.
         loaded: Rows whose dofs are those of the surface nodes that this rank owns.
         searches: Number of searches.
         pairs: Numbers of the slave and the master surface of each pair.
@@ -51,41 +57,71 @@ class Assembly:
         self, body: Continuum, facets: Facets, pairs: Sequence[tuple[int, int]], *, corners: bool
     ) -> None:
         self.body, self.facets, self._comm = body, facets, body.comm
-        rank, gdim, axisymmetric = body.comm.rank, body.gdim, body.hypothesis == "axisymmetric"
+        gdim, axisymmetric, mine = body.gdim, body.hypothesis == "axisymmetric", facets.rank == body.comm.rank
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
         self.pairs = list(pairs)
-        self._pairs = [
-            SurfacePair(facets, *each, rank, axisymmetric=axisymmetric, divided=corners) for each in pairs
-        ]
-        self._divided, self._covered = corners, np.zeros((len(pairs), len(facets.x)), dtype=np.int8)
-        self._corners = []
-        for slave, master in pairs if corners else ():
-            self._corners.append(CornerPoints(facets, slave, master, rank, of_master=False))
-            self._corners.append(CornerPoints(facets, master, slave, rank, of_master=True))
-        #: Whether any rank has corners.
-        self._cornered = self._comm.allreduce(bool(sum(each.nodes.size for each in self._corners)))
-        #: A gap up to this counts as closed.
-        self.tolerance = 0.0
-        self.members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
-        ends = np.cumsum([each.nodes.size for each in self.members])
-        self._points = [slice(end - each.nodes.size, end) for each, end in zip(self.members, ends)]
-        self.nodes = np.concatenate([each.nodes for each in self.members])
-        self.normals = np.concatenate([each.normals for each in self.members])
-        self.mortar_points = sum(each.nodes.size for each in self._pairs)
-        self.gap, self.area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
-        self._own = np.flatnonzero(facets.rank == rank)
+        tables = self._tables = Tables(facets.shape, gdim, body.comm, divided=corners)
+        options = {"axisymmetric": axisymmetric, "divided": corners}
+        self.mortar = MortarPoints(tables, facets, pairs, mine, **options)
+        self.corners = CornerPoints(tables, facets, pairs if corners else (), mine, body.comm)
+        members = self.mortar, self.corners
+        self.nodes, self.normals = (
+            np.concatenate([getattr(m, name) for m in members]) for name in _OF_POINTS
+        )
+        self.gap = np.full(self.nodes.size, np.inf)
+        mortar = self.mortar.nodes.size
+        tables.set(gap=self.gap[:mortar], corner_gap=self.gap[mortar:], axisymmetric=int(axisymmetric))
+        self._set_facets()
+        masters, others = (np.array(each, np.int64) for each in ([m for _, m in pairs], self.corners.others))
+        self._search = FacetSearch(facets, self.mortar.slave_facets, masters)
+        self._corner_search = FacetSearch(facets, self.corners.each, others, points=True)
+        self.halo: Halo
+        self._own = np.flatnonzero(mine)
         self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
-        #: Place of each node among those needed, after a search.
-        self._place = np.zeros(len(facets.x), dtype=np.int64)
         self._x, self._at = facets.x.copy(), np.full((self._own.size, gdim), np.nan)
         self._searched = np.full((self._own.size, gdim), np.inf)
         self._kept, self.path = np.full((self._own.size, gdim), np.nan), np.nan
+        self._motion = tuple(map(address, (self._searched, self._kept, self._at)))
         self._margin = -_MARGIN * parallel.largest(self._comm, -facets.diameter)
         self.path_between_searches, self.searches = 0.5 * self._margin, 0
+        #: Whether all gaps are known, not those alone that may be closed.
+        self._complete = False
+        self._segments, self._flags = 0, np.zeros(3)
+        self._watched: IntArray = np.zeros(0, np.int64)
+        self._watching: BoolArray = np.zeros(0, dtype=bool)
+        self._place: Int32Array = np.zeros(0, np.int32)
+        self._y: FloatArray = np.zeros((0, gdim))
+        self._rows = np.zeros(0, np.int32), np.zeros((0, gdim)), np.zeros(0)
+        self._start = np.zeros(self.nodes.size + 1, np.int64)
         on = self._own[facets.part[self._own] >= 0]
         keys = np.column_stack([facets.part[on], self._keys(on)])
         self.loaded = SparseRows(self.dofs_of(on), np.zeros((on.size, gdim)), keys)
+
+    def _set_facets(self) -> None:
+        """Give the tables the facets at zero displacement."""
+        facets, count, gdim = self.facets, len(self.facets.nodes), self.body.gdim
+        same = {name: getattr(facets, name) for name in ("flatness", "diameter", "height")}
+        vectors = {name: np.zeros((count, gdim)) for name in ("centre", "normal", "normal_then")}
+        numbers = {name: np.zeros(count) for name in ("radius", "size", "shift", "turn")}
+        sharp = {"sharp_start": facets.sharp_start, "sharp": facets.sharp}
+        self._tables.set(**same, **vectors, **numbers, **sharp)
+
+    @property
+    def tolerance(self) -> float:
+        """A gap up to this counts as closed [m]."""
+        return float(self._tables.pointer.tolerance)
+
+    @tolerance.setter
+    def tolerance(self, value: float) -> None:
+        self._tables.set(tolerance=value)
+
+    @property
+    def area(self) -> FloatArray:
+        """Covered areas of the points, shape (n,) [m2]; 0 for corners."""
+        area = np.zeros(self.nodes.size)
+        area[: self.mortar.nodes.size] = self._thickness * self._tables["area"]
+        return area
 
     def _keys(self, nodes: IntArray) -> FloatArray:
         x = np.zeros((nodes.size, 3))
@@ -98,70 +134,109 @@ class Assembly:
 
     def order(self) -> FloatArray:
         """Sorting keys of the points: the pair, the coordinates, the normals of the sides, the walls."""
-        member = np.repeat(np.arange(len(self.members)), [each.nodes.size for each in self.members])
-        wall = np.concatenate([each.walls for each in self.members])
+        member = np.concatenate([self.mortar.member, len(self.pairs) + self.corners.member])
+        wall = np.concatenate([self.mortar.walls, np.zeros(self.corners.nodes.size, np.int64)])
         return np.column_stack([member, self._keys(self.nodes), normal_order(self.normals), wall])
 
-    def update(self, u: FloatArray) -> None:
-        """Compute gaps and areas at ``u`` unless they are those of ``u`` already."""
-        at = u[self._own_dofs]
-        flags = np.array([_longest(at - self._searched), float(not np.array_equal(at, self._at)), 0.0])
-        flags[2] = _longest(at - self._kept)
+    # -- gaps
+
+    def update(self, u: FloatArray, *, every: bool = True) -> None:
+        """Compute gaps and areas at ``u`` unless they are those of ``u`` already.
+
+        Args:
+            u: Displacements, shape (size,) [m].
+            every: Whether gaps of all points are needed; else those above the tolerance may be infinite.
+        """
+        flags, tables = self._flags, self._tables
+        counts = self._own.size, address(self._own_dofs, "int64_t *"), address(u)
+        tables.functions.motion(*counts, *self._motion, address(flags))
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
         self.path = float(flags[2])
-        if not flags[1]:
+        if not flags[1] and (self._complete or not every):
             return
-        self._at[:] = at
+        self._complete = every
         # NaN is no contact, and noticed by the guard of the run.
         if not flags[0] <= self.path_between_searches:
             self.search(u)
         self.halo.gather(u, self._y)
-        self._x[self._needed] = self.facets.x[self._needed] + self._y
-        self._covered[:] = 0 if self._divided else 1
-        for pair, marks in zip(self._pairs, self._covered):
-            pair.integrate(self._x, marks)
-        if self._comm.size > 1:
-            self._comm.Allreduce(MPI.IN_PLACE, self._covered, op=MPI.MAX)
-        for pair, marks in zip(self._pairs, self._covered):
-            pair.weigh(self._x, marks)
-        if self._cornered:
-            covered, shut = self._marked()
-            for corners in self._corners:
-                corners.evaluate(self._x, covered, shut)
-        self.gap = np.concatenate([each.gap for each in self.members])
-        self.area = self._thickness * np.concatenate([each.area for each in self.members])
+        self._segments = tables.functions.find_segments(tables.pointer, every)
+        tables.functions.weigh(tables.pointer)
+        if self._watched.size:
+            tables.functions.mark_corners(tables.pointer)
+            if self._comm.size > 1:
+                self._share_marks()
+            tables.functions.project_corners(tables.pointer, every)
+
+    def _share_marks(self) -> None:
+        """Marks of the nodes around corners, of all ranks. Collective."""
+        marks = np.zeros((2, self._watched.size), dtype=np.uint8)
+        at = self._place[self._watched[self._watching]]
+        marks[:, self._watching] = self._tables["near"][at], self._tables["shut"][at]
+        self._comm.Allreduce(MPI.IN_PLACE, marks, op=MPI.MAX)
+        self._tables["near"][at], self._tables["shut"][at] = marks[:, self._watching]
 
     def least_gaps(self) -> FloatArray:
-        """Least gap of what is opposite to each point at the last :meth:`update`, shape (n,) [m]."""
-        return np.concatenate([each.least_gaps() for each in self.members])
+        """Least gap of what is opposite to each point, at the last :meth:`update` of all, shape (n,) [m]."""
+        return np.concatenate([self.mortar.least_gaps(), self.gap[self.mortar.nodes.size :]])
 
-    @property
-    def small_parts(self) -> bool:
-        """Whether a facet on this rank has places of a linear pressure."""
-        return any(pair.small_parts for pair in self._pairs)
+    def closed_nodes(self) -> BoolArray:
+        """Nodes at which this rank found a closed segment or point at the last :meth:`update`, (nodes,)."""
+        tables, marks, mortar = self._tables, np.zeros(len(self.facets.x), dtype=bool), self.mortar.nodes
+        closed = tables["lowest"][: self._segments] <= self.tolerance
+        marks[self.facets.nodes[tables["segment"][: self._segments][closed]]] = True
+        marks[mortar[self.gap[: mortar.size] <= self.tolerance]] = True
+        marks[self.corners.closed_nodes(self.gap[mortar.size :], self.tolerance)] = True
+        return marks
 
-    def _marked(self) -> tuple[BoolArray, BoolArray]:
-        """Nodes of the facets with a segment, and closed nodes of the slaves, of all ranks, (nodes,)."""
-        marks = np.zeros((2, len(self.facets.x)), dtype=np.int8)
-        for pair in self._pairs:
-            marks[0, pair.covered_nodes()] = 1
-            marks[1, pair.nodes[pair.gap <= self.tolerance]] = 1
-        if self._comm.size > 1:
-            self._comm.Allreduce(MPI.IN_PLACE, marks, op=MPI.MAX)
-        return marks[0] > 0, marks[1] > 0
+    # -- search
 
     def search(self, u: FloatArray) -> None:
         """Find the pairs of facets that may come into contact at ``u``."""
-        facets, self.searches = self.facets, self.searches + 1
+        facets, corners = self.facets, self.corners
         self._x, self._searched[:] = self.positions(u), u[self._own_dofs]
-        for each in self.members:
-            each.search(self._x, self._margin)
-        needed = np.unique(np.concatenate([each.needed() for each in self.members])).astype(np.int64)
-        block, gdim = self.body.block, self.body.gdim
-        self.halo = Halo(self._comm, facets.rank[needed], facets.local[needed], block, gdim)
-        self._needed, self._y = needed, np.zeros((needed.size, gdim))
-        self._place[needed] = np.arange(needed.size)
+        self.searches += 1
+        bounds = self._x, LARGEST_GAP, self._margin
+        found = Candidates(*self._search.find(*bounds))
+        self.mortar.set_candidates(found, corners.sharp)
+        pairs, _, above, *_ = self._corner_search.find(*bounds)
+        corners.set_candidates(CornerCandidates(pairs, above))
+        used = _unique(len(facets.nodes), found.pairs.ravel(), corners.facets_in_use())
+        across = [facets.sharp[facets.sharp_start[f] : facets.sharp_start[f + 1]] for f in used]
+        used = _unique(len(facets.nodes), used, *across)
+        needed = _unique(len(facets.x), facets.nodes[used].ravel(), corners.nodes)
+        self.halo = Halo(
+            self._comm, facets.rank[needed], facets.local[needed], self.body.block, self.body.gdim
+        )
+        self._set_nodes(used, needed, self._x[needed] - facets.x[needed])
+        self.gap[self.mortar.nodes.size :] = np.inf
+        self._watched = corners.watched() if corners.any else np.zeros(0, np.int64)
+        self._watching = np.isin(self._watched, needed)
+
+    def _set_nodes(self, used: IntArray, needed: IntArray, u: FloatArray) -> None:
+        """Give the tables the facets and nodes on which gaps depend, with their displacements."""
+        tables, facets, count = self._tables, self.facets, needed.size
+        self.needed, self._place = needed, np.full(len(facets.x), -1, dtype=np.int32)
+        self._place[needed] = np.arange(count, dtype=np.int32)
+        self._y = u.copy()
+        tables.set(
+            nodes=count,
+            rest=facets.x[needed],
+            u=self._y,
+            u_then=u,
+            x=np.zeros_like(u),
+            moved=np.zeros(count),
+            used=used.size,
+            in_use=used,
+            facet=self._place[facets.nodes],
+            point_node=self._place[self.mortar.nodes],
+            corner=self._place[self.corners.nodes],
+            stamp=np.full(count, -1, np.int32),
+            near=np.zeros(count, np.uint8),
+            shut=np.zeros(count, np.uint8),
+        )
+        tables.functions.describe(tables.pointer)
+        tables["normal_then"][used] = tables["normal"][used]
 
     def positions(self, u: FloatArray) -> FloatArray:
         """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]. Collective."""
@@ -182,18 +257,22 @@ class Assembly:
         """Kept positions of all nodes, shape (nodes, gdim) [m]. Collective."""
         return self._displaced(self._kept)
 
-    def closed_nodes(self) -> BoolArray:
-        """Nodes at which this rank found a closed segment or point at the last :meth:`update`, (nodes,)."""
-        marks = np.zeros(len(self.facets.x), dtype=bool)
-        for each in self.members:
-            marks[each.closed_nodes(self.tolerance)] = True
-        return marks
+    # -- rows
 
     def entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`."""
-        found = [each.rows(which[points]) for each, points in zip(self.members, self._points)]
-        lengths, nodes, B, W = (np.concatenate(parts) for parts in zip(*found))
-        return np.concatenate([[0], np.cumsum(lengths)]), self._place[nodes], B, W
+        """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`.
+
+        They are valid until the next call.
+        """
+        functions, tables = self._tables.functions, self._tables.pointer
+        mask = address(which.view(np.uint8), "uint8_t *")
+        most, gdim = functions.row_length(tables, mask), self.body.gdim
+        if most > self._rows[0].size:
+            self._rows = np.empty(most, np.int32), np.empty((most, gdim)), np.empty(most)
+        nodes, B, W = self._rows
+        start = address(self._start, "int64_t *")
+        count = functions.set_rows(tables, mask, start, address(nodes, "int32_t *"), address(B), address(W))
+        return self._start, nodes[:count], B[:count], W[:count]
 
     def tied_entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """:meth:`entries` of a tie, a row for each point and direction: W in the place of L."""
@@ -210,10 +289,17 @@ class Assembly:
             B = np.zeros((0, gdim))
         return np.concatenate([[0], np.cumsum(lengths)]), nodes, B, W
 
+    # -- what is found at the last update of all gaps
+
+    @property
+    def small_parts(self) -> bool:
+        """Whether a facet on this rank has places of a linear pressure."""
+        return self.mortar.small_parts
+
     def has_segments(self) -> BoolArray:
         """Mask of the points at whose facets something is opposite, False for corners, shape (n,)."""
         marks = np.zeros(self.nodes.size, dtype=bool)
-        marks[: self.mortar_points] = np.concatenate([pair.has_segments() for pair in self._pairs])
+        marks[: self.mortar.nodes.size] = self.mortar.has_segments()
         return marks
 
     def present_normals(self, x: FloatArray) -> FloatArray:
@@ -223,11 +309,10 @@ class Assembly:
             x: Positions of all nodes of the facets, shape (nodes, gdim) [m].
         """
         of_facets, sizes = self.facets.normals(x)
-        sums, before = np.zeros((self.mortar_points, x.shape[1])), 0
-        for pair in self._pairs:
-            point, facet, _ = pair.incidence(covered=True)
-            np.add.at(sums, before + point, of_facets[facet] * sizes[facet, None])
-            before += pair.nodes.size
+        sums = np.zeros((self.mortar.nodes.size, x.shape[1]))
+        for k in range(len(self.pairs)):
+            point, facet, _ = self.mortar.incidence(k, covered=True)
+            np.add.at(sums, point, of_facets[facet] * sizes[facet, None])
         length = np.linalg.norm(sums, axis=1, keepdims=True)
         unit: FloatArray = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0.0)
         return unit
@@ -240,6 +325,13 @@ class Assembly:
         return 2.0 * dt * speed, 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
 
 
-def _longest(vectors: FloatArray) -> float:
-    """Largest length of vectors, shape (n, gdim)."""
-    return float(np.sqrt(np.max(np.einsum("ni,ni->n", vectors, vectors), initial=0.0)))
+#: Attributes of points that mortar points and corners have.
+_OF_POINTS = ("nodes", "normals")
+
+
+def _unique(count: int, *numbers: IntArray) -> IntArray:
+    """Numbers below count that occur in any of the arrays, sorted."""
+    marks = np.zeros(count, dtype=bool)
+    for each in numbers:
+        marks[each] = True
+    return np.flatnonzero(marks)

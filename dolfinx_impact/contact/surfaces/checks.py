@@ -13,7 +13,7 @@ from ..._types import BoolArray, FloatArray, IntArray
 from ...systems.containment import Containment, connected_parts
 from ..penetration import TOUCHING, refuse_penetration
 from .facets import Facets
-from .pair import DEPTH
+from .tables import DEPTH
 
 #: Sum of the normals over the area below which a surface is closed, or nearly so.
 _OPEN = 0.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,6 @@ from ..._types import FloatArray, Int64Array, IntArray
 from ...algebra.contact_operator import ascending
 from ...algebra.operators import coordinate_order
 from ...systems.continuum import Continuum
-from ._arrays import FacetArrays, Scratch
 from .facet_shape import FacetShape
 
 #: Angle of the outward normals of neighbours above which their common edge is sharp [rad].
@@ -62,24 +60,6 @@ class Facets:
     local: IntArray
     part: IntArray
     inverse_mass: FloatArray
-
-    @functools.cached_property
-    def arrays(self) -> FacetArrays:
-        """What compiled functions read."""
-        shape, (rule, weights) = self.shape, self.shape.rule
-        return FacetArrays(
-            nodes=self.nodes,
-            corners=shape.corners,
-            points=shape.points,
-            simplex=shape.simplex,
-            rule=rule,
-            weights=weights,
-            flatness=self.flatness,
-            sharp_start=self.sharp_start,
-            sharp=self.sharp,
-            diameter=self.diameter,
-            scratch=Scratch.of(self.nodes.shape[1], shape.points.size, self.x.shape[1]),
-        )
 
     def normals(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean outward normals, shape (facets, gdim), and lengths or areas, shape (facets,) [m or m2]."""
@@ -197,7 +177,7 @@ def _local_nodes(body: Continuum, shape: FacetShape, local: IntArray) -> tuple[I
 
 
 def _normals(x: FloatArray, facets: IntArray, shape: FacetShape) -> tuple[FloatArray, FloatArray]:
-    """Vectorised :func:`._segments.line_normal` and :func:`._segments.polygon_normal`."""
+    """See :meth:`Facets.normals`; as ``facet_normal`` of the compiled code."""
     at = x[facets[:, shape.corners]]
     if x.shape[1] == 2:
         along = at[:, 1] - at[:, 0]

@@ -9,10 +9,9 @@ from scipy.spatial import cKDTree
 from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
 from ..tunnelling import Tunnelled
-from ._segments import FACING
 from .assembly import Assembly
 from .facets import Facets
-from .pair import DEPTH
+from .tables import DEPTH, FACING
 
 #: Part of the depth in which overlap is seen from which on a node may have gone unseen.
 _DEEP = 0.5

@@ -11,8 +11,6 @@ from ..._types import FloatArray, IntArray
 from ...systems.outer_facets import OuterFacets
 from ..pressure import POSITIVE, PointFacets, repeated
 from .assembly import Assembly
-from .pair import SurfacePair
-from .point_rows import CornerPoints
 
 #: Point (in the order of the columns of a run), facet, share and area of each entry.
 Entries = tuple[IntArray, IntArray, FloatArray, FloatArray]
@@ -38,20 +36,23 @@ def slave_facets(
         The facets, and the area of each point of this rank where all its facets are covered [m2]; 0 where a
         point has none, as corners.
     """
-    comm, first, facets, rows = assembly.body.comm, 0, 0, assembly.body.gdim if tied else 1
+    comm, facets, rows = assembly.body.comm, 0, assembly.body.gdim if tied else 1
     count = comm.allreduce(column.size)
     found: list[Entries] = []
     whole = np.zeros(count)
-    for member in assembly.members:
-        columns = column[first : first + member.nodes.size]
-        if isinstance(member, SurfacePair):
-            part = member.incidence(covered=tied)
-            entries = _of_pair(assembly, member, part, outer[member.surface], columns, whole)
-        else:
-            entries = _of_corners(assembly, member, outer[member.surface], columns)
-        found.append((entries[0], entries[1] + facets, *entries[2:]))
-        first, facets = first + member.nodes.size, facets + int(entries[1].max(initial=-1)) + 1
+    for k, (slave, _) in enumerate(assembly.pairs):
+        part = assembly.mortar.incidence(k, covered=tied)
+        found.append(_of_pair(assembly, slave, part, outer[slave], column, whole))
+    corners, first = assembly.corners, assembly.mortar.nodes.size
+    for k, surface in enumerate(corners.surfaces):
+        chosen = corners.member == k
+        found.append(_of_corners(assembly, corners.nodes[chosen], outer[surface], column[first:][chosen]))
+    facet_numbers = []
+    for _, facet, _, _ in found:
+        facet_numbers.append(facet + facets)
+        facets += int(facet.max(initial=-1)) + 1
     point, facet, shares, areas = (np.concatenate(parts) for parts in zip(*found))
+    facet = np.concatenate(facet_numbers)
     # On the axis of revolution the integral of a node's function may vanish: its area tells nothing there.
     whole[whole <= POSITIVE * np.bincount(point, areas, count)] = 0.0
     return PointFacets(count * rows, *repeated((point, facet, shares, areas), facets, rows)), whole[column]
@@ -59,7 +60,7 @@ def slave_facets(
 
 def _of_pair(
     assembly: Assembly,
-    pair: SurfacePair,
+    slave: int,
     incidence: tuple[IntArray, IntArray, IntArray],
     outer: OuterFacets,
     columns: IntArray,
@@ -70,7 +71,7 @@ def _of_pair(
     point, part, place = incidence
     every = parallel.gather_rows(assembly.body.comm, np.column_stack([part, place, columns[point]]))
     part, place, at = every.T
-    chosen = facets.of(pair.surface)
+    chosen = facets.of(slave)
     of_parent = facets.global_nodes[facets.nodes[chosen]].reshape(chosen.size // parts, -1)
     parent = _matches(of_parent, outer)[np.searchsorted(chosen, part) // parts]
     node = facets.global_nodes[facets.nodes[part, place]]
@@ -112,9 +113,9 @@ def _linear_areas(assembly: Assembly, part: IntArray, place: IntArray) -> FloatA
     return np.asarray(areas)
 
 
-def _of_corners(assembly: Assembly, corners: CornerPoints, outer: OuterFacets, columns: IntArray) -> Entries:
+def _of_corners(assembly: Assembly, nodes: IntArray, outer: OuterFacets, columns: IntArray) -> Entries:
     """Entries of corners, each with a facet. Collective."""
-    node = assembly.facets.global_nodes[corners.nodes]
+    node = assembly.facets.global_nodes[nodes]
     at, node = parallel.gather_rows(assembly.body.comm, np.column_stack([columns, node])).T
     known, numbers = np.unique(outer.nodes, return_inverse=True)
     sums = np.bincount(numbers.ravel(), outer.areas.ravel(), known.size + 1)

@@ -21,8 +21,8 @@ from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
 from .facets import Facets, collect
 from .nodes import SurfaceNodes
-from .pair import slave_and_master
 from .passing import PassingCheck
+from .slaves import slave_and_master
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12
@@ -185,7 +185,8 @@ class SurfaceContact(Contact):
         if self.tie:
             return self._tied.copy()
         self._evaluated_at = t
-        closed = self.closed(self.gap(u, t))
+        self.assembly.update(u, every=False)
+        closed = self.closed(self.assembly.gap)
         self._passing.refuse(u)
         self._set_rows(closed)
         return closed

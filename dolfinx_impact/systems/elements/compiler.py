@@ -67,6 +67,11 @@ def address(array: Any, kind: str = "double *") -> Any:
     return interface.cast(kind, array.ctypes.data)
 
 
+def record(declarations: str, kind: str) -> Any:
+    """A new structure of a kind that the declarations of a source name, with zeros, for its functions."""
+    return _interface(declarations).new(kind)
+
+
 def _loads(path: str, declarations: str) -> bool:
     """Whether the file is there, and no remains of a full disk."""
     try:

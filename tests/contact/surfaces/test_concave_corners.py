@@ -132,7 +132,7 @@ def falling(surface, law=LAW, **options):
     parts = di.mesh.join({"a": block((0.01, 1e-3), (0.11, 0.101), (3, 2)), "room": low})
     body = di.Solid(parts, law=law, density={"a": 1000.0, "room": 100.0}, **options)
     contact = di.SurfaceContact(body, "a/boundary", surface)
-    mine = contact.assembly.nodes[: contact.assembly._pairs[0].nodes.size]
+    mine = contact.assembly.mortar.nodes
     assert np.all(contact.facets.part[mine] == 1)
     return di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact)
 
@@ -175,7 +175,7 @@ def test_points_of_a_corner_are_sorted_by_the_normals_of_its_sides():
     )
     body = di.Solid(parts, law=LAW, density={"a": 1.0, "b": 100.0})
     contact = di.SurfaceContact(body, "a/boundary", "b/boundary", allow_penetration=True)
-    pair = contact.assembly._pairs[0]
+    pair = contact.assembly.mortar
     assert pair.nodes.size == 8
     x, n = contact.places(np.zeros(body.size))[:8], pair.normals
     order = np.lexsort((*np.column_stack([x, n]).round(6).T[::-1],))

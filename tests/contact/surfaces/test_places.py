@@ -1,22 +1,31 @@
 """Axes in the plane of a facet, in which a small body on it has its ends."""
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpi4py import MPI
 from support.examples import examples
 
-from dolfinx_impact.contact.surfaces._arrays import FacetArrays, Segments
-from dolfinx_impact.contact.surfaces._places import set_axes
+from dolfinx_impact.contact.surfaces.facet_shape import FacetShape
+from dolfinx_impact.contact.surfaces.tables import Tables
+from dolfinx_impact.systems.elements.compiler import address
 
 
+@functools.cache
 def opposite(corners):
     """Two facets with these numbers of corners, of diameters 1 and 0.7, that have a segment."""
-    facets = FacetArrays(*[np.zeros(0)] * len(FacetArrays._fields))
-    segments = Segments(*[np.zeros(0)] * len(Segments._fields))
-    nodes, diameter = np.arange(2 * corners).reshape(2, corners), np.array([1.0, 0.7])
-    facets = facets._replace(nodes=nodes, corners=np.arange(corners), diameter=diameter)
-    return facets, segments._replace(pairs=np.array([[0, 1]]), found=np.array([True]))
+    order = np.arange(3) if corners == 3 else np.array([0, 2, 3, 1])
+    nodes = np.arange(corners)[None, None, :]
+    shape = FacetShape(2, corners == 3, np.array([0.0, 1.0]), order, nodes, nodes[0, 0])
+    tables = Tables(shape, 3, MPI.COMM_SELF, divided=True)
+    facets = np.arange(2 * corners).reshape(2, corners)
+    facets = np.argsort(order)[facets % corners] + corners * (facets // corners)
+    numbers = {"first": np.array([0]), "last": np.array([1]), "part_facet": np.array([0])}
+    tables.set(facet=facets, diameter=np.array([1.0, 0.7]), segment=np.array([[0, 1]]), **numbers)
+    return tables
 
 
 @examples(20)
@@ -31,9 +40,9 @@ def test_axes_are_orthonormal_and_along_a_block(seed, corners, angle):
     if corners == 3:
         block = block[[0, 1, 3]]
     x = np.vstack([plane, block]) @ frame[:2] + rng.normal(size=3)
-    facets, segments = opposite(corners)
-    axes = np.zeros((2, 3))
-    width = set_axes(0, 1, x, facets, segments, 0, axes)
+    tables, axes = opposite(corners), np.zeros((2, 3))
+    tables.set(x=x)
+    width = tables.functions.set_axes(tables.pointer, 0, address(axes))
     assert width == 0.7
     assert axes @ axes.T == pytest.approx(np.eye(2), abs=1e-12)
     assert axes @ frame[2] == pytest.approx([0.0, 0.0], abs=1e-12)

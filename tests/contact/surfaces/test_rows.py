@@ -111,7 +111,7 @@ def test_the_part_of_the_slave_is_the_identity(kind, degree, cells):
     body, contact = touching(kind, degree, *cells)
     contact.evaluate(np.zeros(body.size))
     start, nodes, B, W = contact.L.entries()
-    at, mine = contact.assembly._needed[nodes], contact.assembly.nodes
+    at, mine = contact.assembly.needed[nodes], contact.assembly.nodes
     sides = contact.facets.part
     for i in np.flatnonzero(np.diff(start)):
         row = slice(start[i], start[i + 1])

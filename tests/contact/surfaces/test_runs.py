@@ -337,7 +337,7 @@ def test_a_moved_tool_presses_on_a_free_part():
     mean = total(body.mass * s.v_mean[: body.owned] @ part) / total(body.mass @ part)
     assert -0.1 <= mean < -0.05
     # The points but the corners are those of the free part.
-    slave = contact.facets.part[contact.assembly._pairs[0].nodes]
+    slave = contact.facets.part[contact.assembly.mortar.nodes]
     assert not anywhere(slave == 0)
 
 

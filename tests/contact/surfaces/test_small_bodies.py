@@ -71,7 +71,7 @@ def test_a_block_stands(ratio, at):
     place = {"middle": 1.45, "edge": 1.0 + 0.5 / ratio, "across": 2.0, "astride": 2.0 - 0.25 / ratio}[at]
     s = standing(ratio, place)
     assert abs(turned(s, 0.05)) < 2e-3
-    nodes = s.contact.assembly._pairs[0].nodes.size
+    nodes = s.contact.assembly.mortar.nodes.size
     carried = s.r[:nodes].sum()
     assert carried > 0.0 and s.r[nodes:].sum() == 0.0  # by the points of the facets' nodes
 

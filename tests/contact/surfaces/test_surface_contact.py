@@ -277,7 +277,7 @@ def test_a_tool_moves_a_free_part():
     s.start(0.0, body.rigid_velocity((0.0, -0.01), cells="upper"))
     s.step()
     facets = contact.facets
-    slave = contact.assembly._pairs[0]
+    slave = contact.assembly.mortar
     assert np.all(facets.part[slave.nodes] == 0)  # the free part, earlier or later in the mesh
     assert np.count_nonzero(s.r) >= 3 and np.abs(contact.L(s.v)[s.r > 0]).max() < 1e-15
     with pytest.raises(ValueError, match="contact has nothing to move"):

@@ -1,0 +1,262 @@
+"""Points of the slave surfaces, and the parts of facets from which their gaps and rows come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._types import BoolArray, FloatArray, IntArray
+from .facets import Facets
+from .search import Candidates
+from .sides import sides_at_nodes, walls
+from .tables import Tables
+
+#: Extrapolation of a gap below the least one of the segments, over the diameter of the facets, above which
+#: nothing is opposite to a node.
+_BEYOND = 0.05
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What a slave and a master surface add to the tables.
+
+    Attributes:
+        facets: Slave facets at the points and the next ring, shape (n,).
+        wall: Number of each facet of the master among the walls of a room, in the order of the facets.
+        walls: Number of walls.
+        nodes, normals: Nodes of the points and normals of their sides.
+        point, part, place: The points of parts at them, and their places among the nodes of these, sorted.
+    """
+
+    facets: IntArray
+    wall: IntArray
+    walls: int
+    nodes: IntArray
+    normals: FloatArray
+    point: IntArray
+    part: IntArray
+    place: IntArray
+
+
+class MortarPoints:
+    """Points of all pairs of surfaces at the nodes of the slaves in a mask.
+
+    A node has a point for each of its smooth sides (facets between sharp edges) and, where the master has
+    sharp concave edges, for each wall that may be in front of a side. Each has the parts of slave facets that
+    face its wall, in CSR format. Points that are pushed in similar directions share one row.
+
+    Dual basis functions of the covered part of each slave facet, Cichosz and Bischoff, Comput. Methods Appl.
+    Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004; one normal for each pair of facets. A facet that
+    a much smaller body covers in part has one row, of constant pressure.
+
+    Args:
+        tables: Where gaps, areas and rows are computed.
+        facets: Facets of all surfaces.
+        pairs: Numbers of the slave and the master surface of each pair.
+        mine: Mask of the nodes whose points these are, shape (nodes,).
+        axisymmetric: Whether areas are those of the full revolution.
+        divided: Whether sharp edges divide the facets at a node.
+
+    Attributes:
+        member: Number of the pair of each point, shape (p,).
+        nodes: Nodes of the points, shape (p,).
+        normals: Outward normals of their sides at zero displacement, shape (p, gdim).
+        walls: Number of the wall that each point may face, 0 without a room, shape (p,).
+        slave_facets: Facets of the slave of each pair that have points, and a ring around them: whether a
+            node is covered there decides about the gaps of its neighbours.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        facets: Facets,
+        pairs: Sequence[tuple[int, int]],
+        mine: BoolArray,
+        *,
+        axisymmetric: bool,
+        divided: bool,
+    ) -> None:
+        self._tables, self._facets = tables, facets
+        length = float(np.ptp(facets.x, axis=0).max())
+        found = [_points_of(facets, *pair, mine, length, divided=divided) for pair in pairs]
+        self.slave_facets = [each.facets for each in found]
+        self._walls = np.array([each.walls for each in found])
+        self._wall = np.concatenate([each.wall for each in found])
+        self._first_wall = _starts([each.wall.size for each in found])[:-1]
+        self._first_part = _starts([each.facets.size * each.walls for each in found])[:-1]
+        self._place_in_slave, self._place_in_surface = (
+            np.zeros(len(facets.nodes), np.int64) for _ in range(2)
+        )
+        for k, (_, master) in enumerate(pairs):
+            self._place_in_slave[found[k].facets] = np.arange(found[k].facets.size)
+            self._place_in_surface[facets.of(master)] = np.arange(found[k].wall.size)
+        self.nodes = np.concatenate([each.nodes for each in found])
+        self.normals = np.concatenate([each.normals for each in found])
+        self.member = np.repeat(np.arange(len(found)), [each.nodes.size for each in found])
+        self.walls = np.concatenate([np.tile(np.arange(e.walls), e.nodes.size // e.walls) for e in found])
+        self._set_parts(found, axisymmetric)
+        self._set_points(found)
+
+    def _set_parts(self, found: Sequence[_Pair], axisymmetric: bool) -> None:
+        facets, n = self._facets, self._facets.nodes.shape[1]
+        facet = np.concatenate([np.repeat(each.facets, each.walls) for each in found])
+        _, size = facets.normals(facets.x)
+        if axisymmetric:
+            size = size * 2.0 * np.pi * facets.x[facets.nodes][..., 0].mean(axis=1)
+        member = np.repeat(np.arange(len(found)), [each.facets.size * each.walls for each in found])
+        slots, slot = np.unique(member[:, None] * len(facets.x) + facets.nodes[facet], return_inverse=True)
+        of_points = np.zeros(facet.size, dtype=bool)
+        for each, first in zip(found, self._first_part):
+            of_points[first + each.part] = True
+        count = facet.size
+        self.parts = facet
+        self._slots = slots
+        self._tables.set(
+            parts=count,
+            part_facet=facet,
+            slot=slot.reshape(facet.size, n),
+            of_points=of_points,
+            whole=size[facet],
+            slots=slots.size,
+            **{name: np.zeros(count, np.int32) for name in ("first", "last")},
+            **{name: np.zeros(count, np.uint8) for name in ("placed", "state")},
+            **{name: np.zeros(slots.size, np.uint8) for name in ("awake", "covered")},
+            **{name: np.zeros((count, n)) for name in ("areas", "weighted")},
+            T=np.zeros((count, n, n)),
+            bottom=np.full(count, np.inf),
+        )
+
+    def _set_points(self, found: Sequence[_Pair]) -> None:
+        facets, count = self._facets, self.nodes.size
+        first = _starts([each.nodes.size for each in found])
+        self._point = np.concatenate([start + each.point for start, each in zip(first, found)])
+        self._part = np.concatenate([start + each.part for start, each in zip(self._first_part, found)])
+        self._place = np.concatenate([each.place for each in found])
+        beyond = np.zeros(count)
+        np.maximum.at(beyond, self._point, _BEYOND * facets.diameter[self.parts[self._part]])
+        slots = self.member * len(facets.x) + self.nodes
+        _, begin, several = np.unique(slots, return_index=True, return_counts=True)
+        self._tables.set(
+            points=count,
+            part_start=_starts(np.bincount(self._point, minlength=count)),
+            part=self._part,
+            place=self._place,
+            point_slot=np.searchsorted(self._slots, slots),
+            beyond=beyond,
+            groups=int(np.count_nonzero(several > 1)),
+            group=np.column_stack([begin, begin + several])[several > 1],
+            direction=np.zeros((count, facets.x.shape[1])),
+            facing=np.zeros(count),
+            leads=np.ones(count, np.uint8),
+            following=np.full(count, -1, np.int32),
+            area=np.zeros(count),
+        )
+
+    def set_candidates(self, found: Candidates, wakeful: BoolArray) -> None:
+        """Set the candidate pairs of facets, after a search.
+
+        Args:
+            found: The pairs.
+            wakeful: Mask of the facets whose pairs never sleep, shape (facets,).
+        """
+        tables, n, gdim = self._tables, self._facets.nodes.shape[1], self._facets.x.shape[1]
+        slave, master = found.pairs.T
+        wall = self._wall[self._first_wall[found.member] + self._place_in_surface[master]]
+        part = self._first_part[found.member] + self._place_in_slave[slave] * self._walls[found.member] + wall
+        order = np.argsort(part, kind="stable") if self._walls.max(initial=1) > 1 else slice(None)
+        pairs = found.pairs[order]
+        tables.set(
+            start=_starts(np.bincount(part, minlength=self.parts.size)),
+            pair=pairs,
+            above=found.above[order],
+            beside=found.beside[order],
+            lever=found.lever[order],
+            wakeful=np.asarray(wakeful[pairs].any(axis=1)),
+        )
+        most = len(pairs)
+        if "mass" not in tables or len(tables["mass"]) < most:
+            tables.set(
+                segment=np.empty((most, 2), np.int32),
+                common_normal=np.empty((most, gdim)),
+                mass=np.empty((most, n, n)),
+                cross=np.empty((most, n, n)),
+                moment=np.empty((most, n)),
+                lowest=np.empty(most),
+            )
+
+    # -- what is found at the last evaluation of all pairs
+
+    def incidence(self, member: int, *, covered: bool = False) -> tuple[IntArray, IntArray, IntArray]:
+        """Points of a pair, the slave facets at them, and their places among the nodes of these, (m,) each.
+
+        Args:
+            member: Number of the pair.
+            covered: Whether facets without anything opposite are left out.
+        """
+        kept = self.member[self._point] == member
+        if covered:
+            kept &= np.isfinite(self._tables["bottom"][self._part])
+        return self._point[kept], self.parts[self._part[kept]], self._place[kept]
+
+    def has_segments(self) -> BoolArray:
+        """Mask of the points at whose facets something is opposite, shape (p,)."""
+        found = np.isfinite(self._tables["bottom"][self._part])
+        return np.bincount(self._point, found, self.nodes.size) > 0
+
+    def least_gaps(self) -> FloatArray:
+        """Least gap of the segments in each point's row, shape (p,) [m]; infinite without one.
+
+        The weighted gap of a curved or a small facet may be negative although nothing overlaps.
+        """
+        tables, least = self._tables, np.full(self.nodes.size, np.inf)
+        used = tables["areas"][self._part, self._place] > 0.0
+        np.minimum.at(least, self._point[used], tables["bottom"][self._part[used]])
+        following = tables["following"]
+        for i in np.flatnonzero((tables["leads"] > 0) & (following >= 0)):
+            q = following[i]
+            while q >= 0:
+                least[i], q = min(least[i], least[q]), following[q]
+        return least
+
+    @property
+    def small_parts(self) -> bool:
+        """Whether the pressure on a part of a facet is linear between places of its own."""
+        return bool(self._tables["placed"].any())
+
+
+def _points_of(
+    facets: Facets, slave: int, master: int, mine: BoolArray, length: float, *, divided: bool
+) -> _Pair:
+    """The points of a pair of surfaces: a node, one of its smooth sides, and one of the walls it may face."""
+    of_slave, count = facets.of(slave), facets.of(master).size
+    wall = walls(facets, master, length) if divided else np.zeros(count, dtype=np.int64)
+    most = int(wall.max(initial=0)) + 1
+    side, node, normals = sides_at_nodes(facets, slave, divided=divided)
+    own = mine[node]
+    number = np.cumsum(own) - 1
+    around = np.zeros(len(facets.x), dtype=bool)
+    around[facets.nodes[of_slave[own[side].any(axis=1)]]] = True
+    chosen = around[facets.nodes[of_slave]].any(axis=1)
+    side = side[chosen]
+    facet, place = np.nonzero(own[side])
+    of_wall = np.arange(most)
+    point = (number[side[facet, place]][:, None] * most + of_wall).ravel()
+    order = np.argsort(point, kind="stable")
+    return _Pair(
+        facets=of_slave[chosen],
+        wall=wall,
+        walls=most,
+        nodes=np.repeat(node[own], most),
+        normals=np.repeat(normals[own], most, axis=0),
+        point=point[order],
+        part=(facet[:, None] * most + of_wall).ravel()[order],
+        place=np.repeat(place, most)[order],
+    )
+
+
+def _starts(lengths: IntArray | Sequence[int]) -> IntArray:
+    """Starts of rows of these lengths, and the end of the last one."""
+    starts: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return starts

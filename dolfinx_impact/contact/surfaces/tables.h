@@ -1,0 +1,63 @@
+/* What the functions of a contact of surfaces read and write; mortar.py and corners.py say what is in it. */
+typedef struct {
+    /* Nodes on which segments and corners depend. */
+    ptrdiff_t nodes;
+    const double *rest, *u, *u_then;
+    double *x, *moved;
+    /* Facets. */
+    ptrdiff_t used;
+    const int32_t *facet, *in_use;
+    const double *flatness, *diameter, *height, *normal_then;
+    const int64_t *sharp_start, *sharp;
+    double *centre, *normal, *radius, *size, *shift, *turn;
+    /* Candidate pairs, sorted by the parts of their slave facets. */
+    const int32_t *pair;
+    const double *above, *beside, *lever;
+    const uint8_t *wakeful;
+    /* Segments. */
+    int32_t *segment;
+    double *common_normal, *mass, *cross, *moment, *lowest;
+    /* Parts of slave facets. */
+    ptrdiff_t parts;
+    const int64_t *start;
+    const int32_t *part_facet, *slot;
+    const uint8_t *of_points;
+    const double *whole;
+    int32_t *first, *last;
+    double *T, *areas, *weighted, *bottom;
+    uint8_t *placed, *state;
+    /* Nodes of the slave surface of each pair of surfaces. */
+    ptrdiff_t slots;
+    uint8_t *awake, *covered;
+    /* Points. */
+    ptrdiff_t points, groups;
+    const int64_t *part_start, *group;
+    const int32_t *part, *place, *point_slot, *point_node;
+    const double *beyond;
+    double *direction, *facing, *gap, *area;
+    uint8_t *leads;
+    int32_t *following, *stamp;
+    /* Corners. */
+    ptrdiff_t corners, corner_pairs;
+    const int32_t *corner, *corner_pair;
+    const uint8_t *of_master;
+    const double *corner_above;
+    const int64_t *around_start, *around;
+    double *corner_gap, *corner_normal, *corner_N;
+    int32_t *corner_facet;
+    uint8_t *near, *shut;
+    /* Constants. */
+    double tolerance;
+    int axisymmetric;
+} tables;
+
+void describe(tables *t);
+double set_axes(const tables *t, ptrdiff_t e, double *axes);
+ptrdiff_t find_segments(tables *t, int every);
+void weigh(tables *t);
+void mark_corners(tables *t);
+void project_corners(tables *t, int every);
+ptrdiff_t row_length(const tables *t, const uint8_t *which);
+ptrdiff_t set_rows(tables *t, const uint8_t *which, int64_t *start, int32_t *nodes, double *B, double *W);
+void motion(ptrdiff_t count, const int64_t *dofs, const double *u, const double *then, const double *kept,
+            double *last, double *found);
