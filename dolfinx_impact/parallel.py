@@ -124,11 +124,19 @@ def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
     return result
 
 
+def anywhere(comm: MPI.Comm, flag: bool | np.bool_) -> bool:
+    """Whether a flag is set on any rank. Collective."""
+    if comm.size == 1:
+        return bool(flag)
+    flags = np.array([flag], dtype=np.int8)  # a fifth of the time of a Python object
+    comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
+    return bool(flags[0])
+
+
 def agree(comm: MPI.Comm, error: Exception | None) -> None:
     """Raise the error of the lowest rank that has one on all ranks. Collective."""
-    failed = [e for e in comm.allgather(_portable(error)) if e is not None]
-    if failed:
-        raise failed[0]
+    if anywhere(comm, error is not None):
+        raise next(e for e in comm.allgather(_portable(error)) if e is not None)
 
 
 def together(comm: MPI.Comm, work: Callable[[], T]) -> T:
@@ -144,8 +152,7 @@ def together(comm: MPI.Comm, work: Callable[[], T]) -> T:
         result = work()
     except Exception as caught:  # any error of a user-defined function
         error = caught
-    if comm.allreduce(error is not None, op=MPI.LOR):
-        agree(comm, error)
+    agree(comm, error)
     return result
 
 
@@ -156,15 +163,6 @@ def _portable(error: Exception | None) -> Exception | None:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
-
-
-def anywhere(comm: MPI.Comm, flag: bool | np.bool_) -> bool:
-    """Whether a flag is set on any rank. Collective."""
-    if comm.size == 1:
-        return bool(flag)
-    flags = np.array([flag], dtype=np.int8)  # a fifth of the time of a Python object
-    comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
-    return bool(flags[0])
 
 
 def total(comm: MPI.Comm, value: float | np.number[Any]) -> float:

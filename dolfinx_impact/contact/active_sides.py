@@ -87,12 +87,14 @@ class ActiveSides:
                 point at rest relative to such an edge has no active side yet.
         """
         self.active[:], self.projected[:], self._t = -1, x, t
-        which = np.union1d(which, np.flatnonzero((self._active_before >= 0).any(axis=1)))
+        looked_at: BoolArray = np.any(self._active_before >= 0, axis=1)
+        looked_at[which] = True
+        which = np.flatnonzero(looked_at)
         if which.size:
-            velocities = np.zeros((which.size, x.shape[1])) if v is None else v[which]
-            points = _SidedPoints(self, which, x[which], t, velocities)
+            velocities = np.zeros((which.size, x.shape[1])) if v is None else v.take(which, axis=0)
+            points = _SidedPoints(self, which, x.take(which, axis=0), t, velocities)
             points.retain()
-            points.activate(self._origin[which], self._t_before)
+            points.activate(self._origin.take(which, axis=0), self._t_before)
             self.active[which], self.projected[which] = points.active, points.projected
 
     def path(self, j: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -124,6 +126,8 @@ class ActiveSides:
             Gaps, shape (n, obstacles) [m], and normals, shape (n, obstacles, gdim).
         """
         points = _SidedPoints(self, which, x, t, np.zeros_like(x), self.active[which])
+        if not active_only:
+            points.project()
         gaps, normals = np.full(points.active.shape, np.inf), np.zeros((*points.active.shape, x.shape[1]))
         for j, obstacle in enumerate(self.obstacles):
             on, off = points.active[:, j] >= 0, points.active[:, j] < 0
@@ -150,12 +154,10 @@ class _SidedPoints:
         self._tolerance, self._margin = parent.tolerance, parent.margin
         self.x, self.active = x, parent._active_before[which].copy() if active is None else active
         self.projected = x.copy()
-        if active is not None:
-            self._project()
 
     def active_side(self, j: int, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Gaps and normals of the active sides of obstacle j at the points ``rows``."""
-        x, side = self.x[rows], self.active[rows, j].astype(np.intp)
+        x, side = self.x.take(rows, axis=0), self.active[rows, j].astype(np.intp)
         if not rows.size:
             return np.zeros(0), np.zeros(x.shape)
         gaps = self._obstacles[j].side_gaps(x, self._t)[np.arange(rows.size), side]
@@ -179,12 +181,14 @@ class _SidedPoints:
                     all_gaps = self._obstacles[i].side_gaps(out[over], self._t)
                     beyond = all_gaps[np.arange(side.size), side] >= 0.0
                     self.active[rows[over][beyond], i] = side[beyond]
-        self._project()
+        self.project()
 
     def _inside(self, i: int, rows: IntArray) -> BoolArray:
         """Which of the points ``rows`` are inside obstacle i."""
-        gaps = self._obstacles[i].side_gaps(self.x[rows], self._t)
-        inside: BoolArray = np.max(gaps, axis=1) <= self._tolerance
+        gaps = self._obstacles[i].side_gaps(self.x.take(rows, axis=0), self._t)
+        inside: BoolArray = gaps[:, 0] <= self._tolerance
+        for gap in gaps.T[1:]:
+            inside &= gap <= self._tolerance
         return inside
 
     def _closest_side(self, i: int, rows: IntArray, normals: FloatArray) -> IntArray:
@@ -197,13 +201,14 @@ class _SidedPoints:
         closest: IntArray = np.argmax(cosines, axis=0)
         return closest
 
-    def _project(self) -> None:
+    def project(self) -> None:
         """Project the points to the outside of their active sides."""
         self.projected[:] = self.x
         for j in range(len(self._obstacles)):
             rows = np.flatnonzero(self.active[:, j] >= 0)
             gaps, normals = self.active_side(j, rows)
-            self.projected[rows] += (self._margin - gaps)[:, None] * normals
+            for k, normal in enumerate(normals.T):
+                self.projected[rows, k] += (self._margin - gaps) * normal
 
     def activate(self, origin: FloatArray, t_before: float) -> None:
         """Rule 2 of the module: activate the sides through which points have entered.
@@ -228,7 +233,7 @@ class _SidedPoints:
                 return
             first = self._first_entered(entered, place[entered], side[entered])
             self.active[entered, first] = side[entered, first]
-            self._project()
+            self.project()
 
     def _last_crossing(
         self, i: int, rows: IntArray, end: FloatArray, origin: FloatArray, t_before: float

@@ -232,8 +232,9 @@ class ObstacleContact(Contact):
         """Update the active sides at the present positions at ``t``; returns the points that have one."""
         assert self._sides is not None
         x, time = self._points(), (t,) if self.moving else ()
-        near = np.unique(np.concatenate([_in_box(x, face, time, self.gap_tolerance) for face in self.faces]))
-        velocity = None if v is None else v[self.L.dofs[:: len(self.faces)]]
+        boxes = [_in_box(x, face, time, self.gap_tolerance) for face in self.faces]
+        near = boxes[0] if len(boxes) == 1 else np.unique(np.concatenate(boxes))
+        velocity = None if v is None else self.L.at_points(v)[:: len(self.faces)]
         self._sides.update(near, x, t, velocity)
         return np.flatnonzero((self._sides.active >= 0).any(axis=1))
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ... import arguments
 from ..._types import FloatArray, IntArray
-from .shapes import Obstacle, Plane, Shape, Vector, place
+from .shapes import Obstacle, Plane, Shape, Vector, minus, place
 
 
 class Box(Shape):
@@ -91,8 +91,10 @@ class Box(Shape):
         if self.inside:
             return super().side_gaps(x, t)
         self._check(x)
-        y = (x - self.center) @ self.axes.T
-        return np.stack([-y - self.half, y - self.half], axis=2).reshape(len(x), self.sides)
+        y, gaps = minus(x, self.center) @ self.axes.T, np.empty((len(x), self.sides))
+        for k, half in enumerate(self.half):
+            gaps[:, 2 * k], gaps[:, 2 * k + 1] = -y[:, k] - half, y[:, k] - half
+        return gaps
 
     def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`."""

@@ -160,8 +160,12 @@ class LumpedFrictionalDelassus(LumpedDelassus):
         state, r, r_t = impulses.state, impulses.r, impulses.r_t
         assert r_t is not None
         frames, dofs, frictions = state.bases, of_points(state.L).dofs, state.frictions
-        free = np.einsum("pdk,pk->pd", frames, v[dofs] - state.surface_velocity(t))
-        free[:, 0], d = b, frames.shape[1]
+        d, at = frames.shape[1], v[dofs[which]]
+        if self._contact.moving:
+            at -= state.surface_velocity(t)[which]
+        free = np.zeros((b.size, d))
+        free[which] = np.einsum("pdk,pk->pd", frames[which], at)
+        free[:, 0] = b
         labels = self._groups[which]
         alone = (np.bincount(labels)[labels] == 1) & self._even[which]
         single = which[alone]
