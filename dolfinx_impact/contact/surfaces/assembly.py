@@ -201,10 +201,10 @@ class Assembly:
         self.mortar.set_candidates(found, corners.sharp)
         pairs, _, above, *_ = self._corner_search.find(*bounds)
         corners.set_candidates(CornerCandidates(pairs, above))
-        used = _unique(len(facets.nodes), found.pairs.ravel(), corners.facets_in_use())
-        across = [facets.sharp[facets.sharp_start[f] : facets.sharp_start[f + 1]] for f in used]
-        used = _unique(len(facets.nodes), used, *across)
-        needed = _unique(len(facets.x), facets.nodes[used].ravel(), corners.nodes)
+        chosen = _marked(len(facets.nodes), found.pairs, corners.facets_in_use())
+        chosen[facets.sharp[np.repeat(chosen, np.diff(facets.sharp_start))]] = True
+        used = np.flatnonzero(chosen)
+        needed = np.flatnonzero(_marked(len(facets.x), facets.nodes[used], corners.nodes))
         self.halo = Halo(
             self._comm, facets.rank[needed], facets.local[needed], self.body.block, self.body.gdim
         )
@@ -329,9 +329,9 @@ class Assembly:
 _OF_POINTS = ("nodes", "normals")
 
 
-def _unique(count: int, *numbers: IntArray) -> IntArray:
-    """Numbers below count that occur in any of the arrays, sorted."""
+def _marked(count: int, *numbers: IntArray) -> BoolArray:
+    """Mask of the numbers below count that occur in any of the arrays."""
     marks = np.zeros(count, dtype=bool)
     for each in numbers:
         marks[each] = True
-    return np.flatnonzero(marks)
+    return marks

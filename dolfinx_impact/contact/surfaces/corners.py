@@ -84,9 +84,9 @@ class CornerPoints:
 
     def facets_in_use(self) -> IntArray:
         """Facets on which the gaps depend."""
-        corners = np.unique(self._pairs[:, 0])
-        around = [self._around[self._start[i] : self._start[i + 1]] for i in corners]
-        facets: IntArray = np.concatenate([self._pairs[:, 1], *around])
+        used = np.bincount(self._pairs[:, 0], minlength=self.nodes.size) > 0
+        around = self._around[np.repeat(used, np.diff(self._start))]
+        facets: IntArray = np.concatenate([self._pairs[:, 1], around])
         return facets
 
     def watched(self) -> IntArray:
