@@ -15,11 +15,19 @@ from ...algebra import kernels
 _GATHER, _ADD, _SHARE = 3401, 3402, 3403
 
 
-def scatter(dofs: IntArray, values: FloatArray, x: FloatArray) -> None:
-    """Add the values to the entries ``dofs`` of ``x``, which may occur more than once."""
+def scatter(dofs: IntArray, values: FloatArray, d: FloatArray, x: FloatArray) -> None:
+    """Add the values, times d where it is not empty, to the entries of ``x``, which may occur twice."""
     for i in range(dofs.shape[0]):
         for k in range(dofs.shape[1]):
-            x[dofs[i, k]] += values[i, k]
+            j = np.uint64(dofs[i, k])
+            x[j] += values[i, k] * d[j] if d.size else values[i, k]
+
+
+def collect(dofs: IntArray, x: FloatArray, out: FloatArray) -> None:
+    """Write the entries ``dofs`` of ``x``."""
+    for i in range(dofs.shape[0]):
+        for k in range(dofs.shape[1]):
+            out[i, k] = x[np.uint64(dofs[i, k])]
 
 
 def scatter_rows(rows: IntArray, values: FloatArray, x: FloatArray) -> None:
@@ -89,6 +97,7 @@ class Halo:
         self._order, self._alone = by_rank, comm.size == 1
         self._dofs = numbers[:, None] * block + np.arange(gdim)
         self._near, self._far = np.empty((rank.size, gdim)), np.empty((numbers.size, gdim))
+        self._none, self._collect = np.zeros(0), kernels.jit(collect)
         self._scatter, self._scatter_rows = kernels.jit(scatter), kernels.jit(scatter_rows)
         self.dofs = np.unique(self._dofs)
         self._constant: tuple[FloatArray, FloatArray] | None = None
@@ -124,9 +133,9 @@ class Halo:
     def gather(self, x: FloatArray, out: FloatArray) -> None:
         """Write the owned entries of ``x`` at the nodes into ``out``, (nodes, gdim). Collective."""
         if self._alone:
-            np.take(x, self._dofs, out=out, mode="clip")
+            self._collect(self._dofs, x, out)
             return
-        np.take(x, self._dofs, out=self._far, mode="clip")
+        self._collect(self._dofs, x, self._far)
         self._gather.exchange()
         out[self._order] = self._near
 
@@ -163,13 +172,11 @@ class Halo:
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
         """Add values at the nodes, (nodes, gdim), times d, to the owned entries of ``x``. Collective."""
         if self._alone:
-            self._far[:] = values
-        else:
-            np.take(values, self._order, axis=0, out=self._near, mode="clip")
-            self._add.exchange()
-        if d is not None:
-            self._far *= d[self._dofs]
-        self._scatter(self._dofs, self._far, x)
+            self._scatter(self._dofs, values, self._none if d is None else d, x)
+            return
+        np.take(values, self._order, axis=0, out=self._near, mode="clip")
+        self._add.exchange()
+        self._scatter(self._dofs, self._far, self._none if d is None else d, x)
 
 
 def _sent(comm: MPI.Comm, values: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:

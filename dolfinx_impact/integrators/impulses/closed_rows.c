@@ -12,6 +12,7 @@ The fields of `closed_rows` and the constants in capitals are written by closed_
 
 #define INLINED static inline __attribute__((always_inline))
 #define BLOCK 64 /* points whose sums are added first, for less round-off */
+#define WIDTH(d) ((d) == 1 ? 3 : 4) /* numbers of an entry: B, and W where friction needs it */
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 
 INLINED four load(const double *p) { return *(const four *)p; }
@@ -52,40 +53,52 @@ INLINED void complete(four n, ptrdiff_t gdim, double *tangents)
   store(tangents + 4, (four){x * y * a, sign + y * y * a, -y, 0.0});
 }
 
+INLINED double pack_rows(closed_rows *a, ptrdiff_t d, ptrdiff_t gdim, const int64_t *start, const int32_t *nodes,
+                         const double *B, const double *W, const double *inverse, int32_t *place)
+{
+  double largest = 0.0, *entry = a->entries;
+  int32_t *slot = a->slot, slots = a->shared;
+  for (int32_t s = 0; s < slots; ++s) {
+    place[a->nodes[s]] = s;
+    store(a->inverse + 4 * s, vector(inverse + gdim * a->nodes[s], gdim));
+  }
+  for (int64_t i = 0; i < a->points; ++i) {
+    const int64_t row = a->which[i];
+    four squares = broadcast(0.0);
+    a->start[i] = slot - a->slot;
+    for (int64_t k = start[row]; k < start[row + 1]; ++k, entry += WIDTH(d)) {
+      const int32_t node = nodes[k];
+      int32_t at = place[node];
+      if (at < 0) {
+        at = place[node] = slots++;
+        a->nodes[at] = node;
+        store(a->inverse + 4 * (ptrdiff_t)at, vector(inverse + gdim * node, gdim));
+      }
+      *slot++ = at;
+      four weights = vector(B + gdim * k, gdim);
+      squares += weights * weights * load(a->inverse + 4 * (ptrdiff_t)at);
+      if (d > 1) weights[3] = W[k];
+      store(entry, weights); /* of three numbers the next entry, or what is beyond, overwrites the last */
+    }
+    a->diagonal[i] = squares[0] + squares[1] + squares[2];
+    largest = larger(largest, a->diagonal[i]);
+    if (d > 1) complete(direction(start, B, W, gdim, row), gdim, a->tangents + 4 * (d - 1) * i);
+  }
+  a->start[a->points] = slot - a->slot;
+  a->slots = slots;
+  for (int32_t s = 0; s < slots; ++s) place[a->nodes[s]] = -1;
+  return largest;
+}
+
 /* Copies the rows a->which with the inverse masses `inverse` of their nodes, which are numbered anew, the shared ones
 first; writes the diagonal of H and the tangents, returns the largest entry. `place` is -1 at all nodes, before and
 after. */
 double pack(closed_rows *a, ptrdiff_t gdim, const int64_t *start, const int32_t *nodes, const double *B,
-          const double *W, const double *inverse, int32_t *place)
+            const double *W, const double *inverse, int32_t *place)
 {
-  const ptrdiff_t d = a->components, width = d == 1 ? 3 : 4;
-  int64_t filled = 0, slots = a->shared;
-  double largest = 0.0;
-  for (int64_t s = 0; s < slots; ++s) place[a->nodes[s]] = s;
-  for (int64_t i = 0; i < a->points; ++i) {
-    const int64_t row = a->which[i];
-    double diagonal = 0.0;
-    a->start[i] = filled;
-    for (int64_t k = start[row]; k < start[row + 1]; ++k, ++filled) {
-      const int32_t node = nodes[k];
-      if (place[node] < 0) a->nodes[slots] = node, place[node] = slots++;
-      double *entry = a->entries + width * filled;
-      for (ptrdiff_t c = 0; c < 3; ++c) entry[c] = c < gdim ? B[gdim * k + c] : 0.0;
-      if (d > 1) entry[3] = W[k];
-      for (ptrdiff_t c = 0; c < gdim; ++c) diagonal += entry[c] * entry[c] * inverse[gdim * node + c];
-      a->slot[filled] = place[node];
-    }
-    a->diagonal[i] = diagonal, largest = larger(largest, diagonal);
-    if (d > 1) complete(direction(start, B, W, gdim, row), gdim, a->tangents + 4 * (d - 1) * i);
-  }
-  a->start[a->points] = filled;
-  a->entries[width * filled] = 0.0;
-  a->slots = slots;
-  for (int64_t s = 0; s < slots; ++s) {
-    store(a->inverse + 4 * s, vector(inverse + gdim * a->nodes[s], gdim));
-    place[a->nodes[s]] = -1;
-  }
-  return largest;
+#define PACK(d, gdim) pack_rows(a, d, gdim, start, nodes, B, W, inverse, place)
+  if (a->components == 1) return gdim == 3 ? PACK(1, 3) : gdim == 2 ? PACK(1, 2) : PACK(1, 1);
+  return gdim == 3 ? PACK(3, 3) : PACK(2, 2);
 }
 
 /* Impulses in the cone of point i: a normal one of any sign or not below 0, the others in Coulomb's disc. */
@@ -134,38 +147,40 @@ double begin(closed_rows *a, ptrdiff_t gdim, const double *b, const double *at, 
 
 INLINED void spread_rows(closed_rows *a, ptrdiff_t d)
 {
+  const int32_t *slot = a->slot;
+  const double *entry = a->entries, *tangent = a->tangents, *x = a->x;
   double *y = a->y;
   memset(y, 0, sizeof(double) * 4 * a->slots);
-  for (int64_t i = 0; i < a->points; ++i) {
-    const double scale = a->scale[i], *x = a->x + d * i;
+  for (int64_t i = 0; i < a->points; ++i, x += d, tangent += 4 * (d - 1)) {
+    const double scale = a->scale[i];
     const four normal = broadcast(scale * x[0]);
     four f = broadcast(0.0);
-    for (ptrdiff_t k = 1; k < d; ++k) f += scale * x[k] * load(a->tangents + 4 * ((d - 1) * i + k - 1));
-    for (int64_t k = a->start[i]; k < a->start[i + 1]; ++k) {
-      double *at = y + 4 * (ptrdiff_t)a->slot[k];
+    for (ptrdiff_t k = 1; k < d; ++k) f += scale * x[k] * load(tangent + 4 * (k - 1));
+    for (const int32_t *end = a->slot + a->start[i + 1]; slot < end; ++slot, entry += WIDTH(d)) {
+      double *at = y + 4 * (ptrdiff_t)*slot;
       if (d == 1)
-        store(at, load(at) + load(a->entries + 3 * k) * normal);
+        store(at, load(at) + load(entry) * normal);
       else
-        store(at, load(at) + (load(a->entries + 4 * k) * normal + a->entries[4 * k + 3] * f));
+        store(at, load(at) + (load(entry) * normal + entry[3] * f));
     }
   }
 }
 
 INLINED void collect_rows(closed_rows *a, ptrdiff_t d)
 {
-  double *y = a->y;
+  const int32_t *slot = a->slot;
+  const double *entry = a->entries, *tangent = a->tangents;
+  double *y = a->y, *g = a->g;
   for (int64_t s = 0; s < a->slots; ++s) store(y + 4 * s, load(y + 4 * s) * load(a->inverse + 4 * s));
-  for (int64_t i = 0; i < a->points; ++i) {
+  for (int64_t i = 0; i < a->points; ++i, g += d, tangent += 4 * (d - 1)) {
     four products = broadcast(0.0), sum = broadcast(0.0);
-    for (int64_t k = a->start[i]; k < a->start[i + 1]; ++k) {
-      const four at = load(y + 4 * (ptrdiff_t)a->slot[k]);
-      products += load(a->entries + (d == 1 ? 3 : 4) * k) * at;
-      if (d > 1) sum += a->entries[4 * k + 3] * at;
+    for (const int32_t *end = a->slot + a->start[i + 1]; slot < end; ++slot, entry += WIDTH(d)) {
+      const four at = load(y + 4 * (ptrdiff_t)*slot);
+      products += load(entry) * at;
+      if (d > 1) sum += entry[3] * at;
     }
-    double *g = a->g + d * i;
     g[0] = a->scale[i] * (products[0] + products[1] + products[2]);
-    for (ptrdiff_t k = 1; k < d; ++k)
-      g[k] = a->scale[i] * dot(load(a->tangents + 4 * ((d - 1) * i + k - 1)), sum);
+    for (ptrdiff_t k = 1; k < d; ++k) g[k] = a->scale[i] * dot(load(tangent + 4 * (k - 1)), sum);
   }
 }
 

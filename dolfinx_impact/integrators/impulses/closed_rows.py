@@ -34,6 +34,10 @@ void finish(const void *, ptrdiff_t, double *, double *);
 """
 
 
+#: Bytes of a line of the cache.
+_LINE = 64
+
+
 class _Array(NamedTuple):
     """An array of the C structure: how many numbers each point, entry or node has in it."""
 
@@ -56,7 +60,7 @@ _ARRAYS = {
     "slot": _Array(1, "entry", "int32_t"),
     "entries": _Array(4, "entry"),
     "nodes": _Array(1, "node", "int32_t"),
-    **dict.fromkeys(("inverse", "y"), _Array(4, "node")),
+    **dict.fromkeys(("inverse", "y", "at"), _Array(4, "node")),
 }
 
 
@@ -141,7 +145,7 @@ class ClosedRows:
         self._place = np.full(self._room["node"], -1, dtype=np.int32)
         for name, each in _ARRAYS.items():
             kind = np.dtype(each.type.removesuffix("_t"))
-            self._arrays[name] = array = np.empty(each.width * self._room[each.of], kind)
+            self._arrays[name] = array = _aligned(each.width * self._room[each.of], kind)
             self._p[name] = array.ctypes.data
 
     def begin(
@@ -175,7 +179,8 @@ class ClosedRows:
         np.take(friction, which, out=self._arrays["friction"][:n], mode="clip")
         at = None
         if velocities is not None:
-            at = np.empty((self._exchange.count, self._gdim))
+            size = self._exchange.count * self._gdim
+            at = self._arrays["at"][:size].reshape(-1, self._gdim)
             self._exchange.gather(velocities, at)
         given = [_address(each) for each in (b, at, obstacle, *last)]
         p["largest"] = self._largest(self._code.begin(self._at, self._gdim, *given))
@@ -243,6 +248,13 @@ class ClosedRows:
         self._numbers[0] = value
         self._comm.Allgather(self._numbers, self._of_all)
         return float(self._of_all[:, 0].max())
+
+
+def _aligned(size: int, kind: np.dtype[Any]) -> AnyArray:
+    """An array whose vectors of four numbers lie in one cache line each."""
+    whole = np.empty(size * kind.itemsize + _LINE, dtype=np.uint8)
+    first = -whole.ctypes.data % _LINE
+    return whole[first : first + size * kind.itemsize].view(kind)
 
 
 def _address(array: FloatArray | None) -> Any:
