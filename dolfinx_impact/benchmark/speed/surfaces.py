@@ -20,25 +20,42 @@ CELLS = 70  #: Across the lower block, for 1e4 facets on the faces and 1e6 dofs.
 YARDSTICK = "without contact"
 _SPEED = 1e-2  #: Of the impact over that of waves.
 _STEPS, _SEARCHES = 8, 5  #: Steps of a round, searches that are timed.
-_SMALL = [(2, 2, 2), (3, 3, 2), (2, 2, 2), (3, 3, 2)]  #: Cells of the small blocks.
+_Block = tuple[tuple[int, int, int], float, float]  #: Cells, width and height [m].
+_SMALL: list[_Block] = [((n, n, 2), 1.0, 0.5) for n in (2, 3, 2, 3)]
 
 
 def bodies(_: Sequence[int], cells: int = CELLS) -> Iterator[Turns]:
-    """Two large blocks without and with friction, and stacks of four small ones. Collective."""
+    """Large blocks without and with friction, few and many points, and stacks of small ones. Collective."""
+    finer, tenth = cells * 13 // 14, max(1, cells * 3 // 10)
+    halves = [_cubes(cells, cells // 2), _cubes(finer, finer // 2)]
+    per_point: dict[str, float] = {}
     for friction in (0.0, 0.3):
-        yield _large(cells, friction)
+        yield _large(halves, cells, f"friction {friction:g}", per_point, friction)
+    yield _large([_cubes(cells, cells), _cubes(tenth, tenth, 0.3)], cells, "few points", per_point)
+    wide, flat = 2 * cells, max(3, cells // 8)
+    plates = [_cubes(wide, flat), _cubes(wide * 13 // 14, flat)]
+    yield _large(plates, wide, "many points", per_point)
     yield _small()
 
 
-def _large(cells: int, friction: float) -> Turns:
-    finer, step = cells * 13 // 14, 0.25 / cells
-    body, contact = _stack([(cells, cells, cells // 2), (finer, finer, finer // 2)], 1e-5, friction)
+def _cubes(across: int, high: int, width: float = 1.0) -> _Block:
+    """A block of so many cubic cells."""
+    return (across, across, high), width, width * high / across
+
+
+def _large(
+    blocks: Sequence[_Block], cells: int, told: str, per_point: dict[str, float], friction: float = 0.0
+) -> Turns:
+    """A step of two blocks, and its parts; seconds more per closed point are kept by what is ``told``."""
+    step = 0.25 / cells
+    body, contact = _stack(blocks, 1e-5, friction)
     with_step(body, 2 * step)
     v = body.rigid_velocity((0.0, 0.0, -_SPEED), cells="part 1")
     free, hit = (started(body, step, each, 0.0, v) for each in (None, contact))
     _touch(hit)
-    spent = {"rows": _timed(contact, "_active_set"), "solution": _timed(hit._response, "solve")}
-    told, begun = "surfaces, {}, friction " + f"{friction:g}", hit.n
+    names = {"rows": (contact, "_active_set"), "solution": (hit._response, "solve")}
+    spent = {name: _timed(*each) for name, each in names.items()}
+    begun = hit.n
 
     def numbers(seconds: Seconds) -> Iterator[Number]:
         base, path = np.median(seconds[YARDSTICK]), contact.assembly.path_between_searches
@@ -48,13 +65,18 @@ def _large(cells: int, friction: float) -> Turns:
         yield _closed(hit, "step")
         for name, each in parts.items():
             words = f"{name} takes {each / base:.1%} of a step without contact"
-            yield Number(told.format(name), each / base, words)
+            yield Number(f"surfaces, {name}, {told}", each / base, words)
+        yield Number("", search, f"a search takes {1e3 * search:.3g} ms")
+        per_point[told] = (np.median(seconds["step"]) - base) / _points(hit)
+        each, first = 1e9 * per_point[told], 1e9 * next(iter(per_point.values()))
+        words = f"{each:.0f} ns more per closed point, {each / first:.2f} of that of the first blocks"
+        yield Number(f"surfaces, per point, {told}", each, words)
 
     facets = int(np.count_nonzero(contact.facets.surface >= 0))
     actions = {YARDSTICK: free.step, "step": hit.step}
-    names = {"step": told.format("step")}
-    timed = {row: Action(call, _STEPS, name=names.get(row, "")) for row, call in actions.items()}
-    return Turns(f"{body.dof_count} dofs, {facets} facets, friction {friction:g}:", timed, numbers)
+    row = {"step": f"surfaces, step, {told}"}
+    timed = {name: Action(call, _STEPS, name=row.get(name, "")) for name, call in actions.items()}
+    return Turns(f"{body.dof_count} dofs, {facets} facets, {told}:", timed, numbers)
 
 
 def _small() -> Turns:
@@ -78,15 +100,13 @@ def _small() -> Turns:
     return Turns(head, actions, numbers)
 
 
-def _stack(
-    sizes: Sequence[tuple[int, int, int]], gap: float, friction: float
-) -> tuple[Solid, SurfaceContact]:
-    """Blocks of so many cells, one above the other, 1 m wide and 1/2 m high, and contact of all pairs."""
-    meshes = {}
-    for k, cells in enumerate(sizes):
-        low = k * (0.5 + gap)
-        corners = [[0.0, 0.0, low], [1.0, 1.0, low + 0.5]]
+def _stack(blocks: Sequence[_Block], gap: float, friction: float) -> tuple[Solid, SurfaceContact]:
+    """Blocks above each other, on the middle of the first one, and contact of all pairs."""
+    meshes, low = {}, 0.0
+    for k, (cells, width, height) in enumerate(blocks):
+        corners = [[0.5 - 0.5 * width] * 2 + [low], [0.5 + 0.5 * width] * 2 + [low + height]]
         meshes[f"part {k}"] = dmesh.create_box(MPI.COMM_WORLD, corners, cells, HEXAHEDRON)
+        low += height + gap
     body = Solid(join(meshes), density=1.0, law=LinearElastic(1.0, 0.3))
     return body, SurfaceContact(body, *(f"{name}/boundary" for name in meshes), friction=friction)
 
