@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,11 @@ class Facets:
 
     def normals(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean outward normals, shape (facets, gdim), and lengths or areas, shape (facets,) [m or m2]."""
-        return _normals(x, self.nodes, self.shape)
+        return self._at_rest if x is self.x else _normals(x, self.nodes, self.shape)
+
+    @functools.cached_property
+    def _at_rest(self) -> tuple[FloatArray, FloatArray]:
+        return _normals(self.x, self.nodes, self.shape)
 
     def of(self, surface: int) -> IntArray:
         """Numbers of the facets of a surface."""
@@ -76,9 +81,17 @@ class Facets:
 
     def around(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Facets at each of the nodes, in CSR format."""
-        found = [np.flatnonzero((self.nodes == node).any(axis=1)) for node in nodes]
-        start = np.concatenate([[0], np.cumsum([each.size for each in found])]).astype(np.int64)
-        return start, np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        first, facets = self._at_nodes
+        lengths = first[nodes + 1] - first[nodes]
+        start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return start, facets[np.arange(start[-1]) + np.repeat(first[nodes] - start[:-1], lengths)]
+
+    @functools.cached_property
+    def _at_nodes(self) -> tuple[IntArray, IntArray]:
+        """Facets at every node, in CSR format."""
+        order = np.argsort(self.nodes.ravel(), kind="stable")
+        start = np.searchsorted(self.nodes.ravel()[order], np.arange(len(self.x) + 1))
+        return start.astype(np.int64), order // self.nodes.shape[1]
 
     def corner_nodes(self, surface: int, angle: float) -> IntArray:
         """Nodes at convex edges of a surface with normals that differ by more than an angle [rad], sorted."""

@@ -173,7 +173,7 @@ class MortarPoints:
             above=found.above[order],
             beside=found.beside[order],
             lever=found.lever[order],
-            wakeful=np.asarray(wakeful[pairs].any(axis=1)),
+            wakeful=wakeful[pairs[:, 0]] | wakeful[pairs[:, 1]],
         )
         most = len(pairs)
         if "mass" not in tables or len(tables["mass"]) < most:
