@@ -26,6 +26,20 @@ static inline batch chosen(mask where, batch a, batch b)
   return (batch)((where & (mask)a) | (~where & (mask)b));
 }
 
+/* Whether a condition holds in any lane. Compilers find the one instruction for it by its name alone. */
+static inline int any(mask where)
+{
+#if LANES == 8 && defined(__AVX512DQ__)
+  return __builtin_ia32_cvtq2mask512((long long __attribute__((vector_size(64))))where) != 0;
+#elif LANES == 4 && defined(__AVX__)
+  return __builtin_ia32_movmskpd256((batch)where) != 0;
+#else
+  int64_t found = 0;
+  for (int l = 0; l < LANES; ++l) found |= where[l];
+  return found != 0;
+#endif
+}
+
 /* A function of the C library in all lanes; a loop that the compiler replaces by one call where it can. */
 #define OF_LANES(NAME)                                      \
   static inline batch batch_##NAME(batch x)                 \
@@ -114,9 +128,9 @@ static inline void places_of(const double *nodes, const int32_t *of, batch *X) {
 /* The number at `place` of the node of each lane. */
 static inline batch number_of(const double *nodes, const int32_t *of, int place)
 {
-  batch x;
-  for (int l = 0; l < LANES; ++l) x[l] = nodes[8 * of[l] + place];
-  return x;
+  batch all[4];
+  gather_four(nodes + place / 4 * 4, 8, of, all);
+  return all[place % 4];
 }
 
 /* Displacements (field 0) or their changes (field 1). */

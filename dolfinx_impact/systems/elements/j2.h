@@ -6,13 +6,6 @@ first parameter is the shear modulus, the others are those of yield_stress. Anot
 #define ROOT 0.81649658092772603 /* sqrt(2/3) */
 enum { STRAIN = 6, YIELD = 7, PLASTIC_WORK = 8 };
 
-static inline int any(mask m)
-{
-  int64_t found = 0;
-  for (int l = 0; l < LANES; ++l) found |= m[l];
-  return found != 0;
-}
-
 /* The 3x3 tensor of the entries that vary, with `rest` on the remaining diagonal. */
 static inline void embedded(const batch *x, double rest, batch F[3][3])
 {

@@ -98,15 +98,6 @@ static inline tensor transformed_change(const batch F[3][3], const batch H[3][3]
   return B;
 }
 
-/* The largest of numbers that are not negative; what is no number, by its bits, is larger than all. */
-static inline double largest_lane(batch x)
-{
-  const mask bits = (mask)absolute(x);
-  union { int64_t bits; double number; } most = {bits[0]};
-  for (int l = 1; l < LANES; ++l) most.bits = bits[l] > most.bits ? bits[l] : most.bits;
-  return most.number;
-}
-
 /* Power series a[0] + a[1] E + ... + a[n] E^n of a tensor without trace as S[0] + S[1] E + S[2] E^2, by
    E^3 = J2 E + J3 (Cayley and Hamilton), J2 = tr E^2 / 2, J3 = det E. */
 static inline void series(batch J2, batch J3, const double *a, int n, batch S[3])
@@ -119,13 +110,16 @@ static inline void series(batch J2, batch J3, const double *a, int n, batch S[3]
   }
 }
 
-/* Power up to which a series reaches rounding, by the largest squared norms for 1, 2, ... */
-static inline int terms(double square, const double *largest)
+/* Power up to which a series reaches rounding in all lanes, by the largest squared norms for 1, 2, ... */
+static inline int terms(batch square, const double *largest)
 {
   int k = 0;
-  while (square > largest[k]) ++k;
+  while (any((mask)(square > largest[k]))) ++k;
   return k + 1;
 }
+
+/* Whether all lanes are within a limit; what is no number is not. */
+static inline int all_below(batch square, double limit) { return !any(~(mask)(square < limit)); }
 
 /* ln(1 + E) and exp(E): coefficients, and these squared norms. */
 static const double LOGARITHM[] = {
@@ -189,8 +183,7 @@ static inline tensor logarithm(tensor A)
 {
   const tensor E = shifted(scaled(3.0 / trace(A), A), spread(-1.0)), E2 = product(E, E);
   const batch square = trace(E2);
-  const double largest = largest_lane(square);
-  if (!(largest < MOST_LOGARITHM))
+  if (!all_below(square, MOST_LOGARITHM))
   {
     batch values[3], V[3][3];
     eigen(A, values, V);
@@ -198,7 +191,7 @@ static inline tensor logarithm(tensor A)
     return deviator(composed(values, V));
   }
   batch S[3];
-  series(0.5 * square, determinant(E), LOGARITHM, terms(largest, OF_LOGARITHM), S);
+  series(0.5 * square, determinant(E), LOGARITHM, terms(square, OF_LOGARITHM), S);
   return sum(scaled(S[1], E), scaled(S[2], shifted(E2, square * (-1.0 / 3))));
 }
 
@@ -230,8 +223,7 @@ static inline tensor exponential(tensor A)
 {
   const tensor A2 = product(A, A);
   const batch square = trace(A2);
-  const double largest = largest_lane(square);
-  if (!(largest < MOST_EXPONENTIAL))
+  if (!all_below(square, MOST_EXPONENTIAL))
   {
     batch values[3], V[3][3];
     eigen(A, values, V);
@@ -239,7 +231,7 @@ static inline tensor exponential(tensor A)
     return composed(values, V);
   }
   batch S[3];
-  series(0.5 * square, determinant(A), EXPONENTIAL, terms(largest, OF_EXPONENTIAL), S);
+  series(0.5 * square, determinant(A), EXPONENTIAL, terms(square, OF_EXPONENTIAL), S);
   return shifted(sum(scaled(S[1], A), scaled(S[2], A2)), S[0]);
 }
 
@@ -257,10 +249,9 @@ static inline tensor logarithm_change(tensor A, tensor B)
   const tensor E = shifted(scaled(one, A), spread(-1.0)), E2 = product(E, E);
   const tensor dE = scaled(one, sum(B, scaled(-third * one * trace(B), A)));
   const batch square = trace(E2), J2 = 0.5 * square, J3 = determinant(E);
-  const double largest = largest_lane(square);
-  if (!(largest < MOST_LOGARITHM)) return deviator(logarithm_change_far(A, B));
+  if (!all_below(square, MOST_LOGARITHM)) return deviator(logarithm_change_far(A, B));
   const batch dJ2 = inner(E, dE), dJ3 = inner(E2, dE), none = spread(0.0);
-  const int n = terms(largest, OF_LOGARITHM);
+  const int n = terms(square, OF_LOGARITHM);
   batch S[3] = {spread(LOGARITHM[n]), none, none}, dS[3] = {none, none, none};
   for (int k = n - 1; k >= 0; --k) /* as series(), and its change */
   {

@@ -54,10 +54,7 @@ static inline int geometry(const double *restrict nodes, const int32_t *restrict
     if ((S & (S - 1)) == 0) shortest = chosen((mask)(square < shortest), square, shortest);
     else rest += square;
   }
-  const mask bent = (mask)(rest > ROUNDING * ROUNDING * shortest);
-  int64_t any = 0;
-  for (int l = 0; l < LANES; ++l) any |= bent[l];
-  return any == 0;
+  return !any((mask)(rest > ROUNDING * ROUNDING * shortest));
 }
 
 #if HOOP
