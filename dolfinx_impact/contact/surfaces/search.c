@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #define CORNERS 4
+#define SQRT3 1.7320508075688772
+#define LANES 16 /* pairs of which the first bounds are computed at once */
+#define ROUNDING 1e-14
 
 typedef struct {
     int64_t gdim, per_facet, corners, curved;
@@ -15,6 +18,7 @@ typedef struct {
 typedef struct {
     double normal[3], at[CORNERS][3]; /* outward; corners, from the centre */
     double warp, chord;               /* largest distance of a corner from the plane; of the turn, see below */
+    double weight;                    /* of the normal in common ones */
 } Plane;
 
 static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -85,6 +89,7 @@ static void describe(const Mesh *mesh, const Sphere *sphere, Plane *plane)
     }
     double size = sqrt(dot(n, n)), sine = mesh->margin * longest / size;
     plane->chord = sine < 1.0 ? sqrt(2.0 * (1.0 - sqrt(1.0 - sine * sine))) : 4.0;
+    plane->weight = mesh->flatness[sphere->number];
     plane->warp = 0.0;
     for (int i = 0; i < 3; i++)
         n[i] /= size;
@@ -94,10 +99,10 @@ static void describe(const Mesh *mesh, const Sphere *sphere, Plane *plane)
 
 /* -- bounds */
 
-/* Largest distance of two polygons in a plane on the normals of their edges; negative where all overlap. */
+/* Largest distance of two polygons in a plane on the normals of their edges; 0 where they overlap on all. */
 static inline double separation(double at[2][2][CORNERS], const int count)
 {
-    double nx[2 * CORNERS], ny[2 * CORNERS], low[2][2 * CORNERS], high[2][2 * CORNERS], largest = -INFINITY;
+    double nx[2 * CORNERS], ny[2 * CORNERS], low[2][2 * CORNERS], high[2][2 * CORNERS], largest = 0.0;
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < count; k++) {
             int next = k + 1 < count ? k + 1 : 0, axis = side * count + k;
@@ -115,8 +120,8 @@ static inline double separation(double at[2][2][CORNERS], const int count)
     }
     for (int axis = 0; axis < 2 * count; axis++) {
         double apart = larger(low[1][axis] - high[0][axis], low[0][axis] - high[1][axis]);
-        apart /= sqrt(nx[axis] * nx[axis] + ny[axis] * ny[axis]);
-        largest = larger(largest, apart);
+        if (apart > 0.0)
+            largest = larger(largest, apart / sqrt(nx[axis] * nx[axis] + ny[axis] * ny[axis]));
     }
     return largest;
 }
@@ -132,8 +137,8 @@ static double separation_along(const Mesh *mesh, const double *n, const Plane *s
             ends[0][k] = n[0] * slave->at[k][1] - n[1] * slave->at[k][0];
             ends[1][k] = n[0] * master->at[k][1] - n[1] * master->at[k][0] + way;
         }
-        return larger(smaller(ends[1][0], ends[1][1]) - larger(ends[0][0], ends[0][1]),
-                      smaller(ends[0][0], ends[0][1]) - larger(ends[1][0], ends[1][1]));
+        double behind = smaller(ends[1][0], ends[1][1]) - larger(ends[0][0], ends[0][1]);
+        return larger(larger(0.0, behind), smaller(ends[0][0], ends[0][1]) - larger(ends[1][0], ends[1][1]));
     }
     /* Unit tangents, Duff et al., J. Comput. Graph. Tech. 6 (2017). */
     double sign = copysign(1.0, n[2]), c = -1.0 / (sign + n[2]);
@@ -156,9 +161,40 @@ static inline void extent(const Mesh *mesh, const double *n, const Plane *plane,
     }
 }
 
+/* A slave and a master facet: common normal, way from one centre to the other, and the part of it along n; tangent of
+   the turn of n until the next search and margin over its cosine, `bounded` below 60 degrees. */
+typedef struct {
+    const Sphere *slave, *master;
+    const Plane *of_slave, *of_master;
+    double n[3], apart[3], along, tangent, motion;
+    int bounded;
+} Pair;
+
 typedef struct {
     double above, beside, lever;
 } Distances;
+
+/* The turn: n is that of w = w_m n_m - w_s n_s, of which |w' - w| <= w_m chord_m + w_s chord_s = c, and
+   |w'|^2 >= w_m^2 + w_s^2 + w_m w_s >= 3/4 (w_m + w_s)^2 where both face each other (n_s.n_m <= -1/2). Since
+   |w' - w|^2 = (|w'| - |w|)^2 + 4 |w'| |w| sin^2(theta / 2), sin^2(theta / 2) <= c^2 / (4 |w'| |w|). */
+static inline Pair pair_of(const Sphere *slave, const Sphere *master, const Plane *of_slave, const Plane *of_master,
+                           double margin)
+{
+    Pair pair = {.slave = slave, .master = master, .of_slave = of_slave, .of_master = of_master};
+    double ws = of_slave->weight, wm = of_master->weight;
+    minus(master->centre, slave->centre, pair.apart);
+    for (int i = 0; i < 3; i++)
+        pair.n[i] = wm * of_master->normal[i] - ws * of_slave->normal[i];
+    double size = 1.0 / sqrt(dot(pair.n, pair.n)), chord = wm * of_master->chord + ws * of_slave->chord;
+    double square = chord * chord * size / (2.0 * SQRT3 * (ws + wm)), cosine = 1.0 / (1.0 - 2.0 * square);
+    for (int i = 0; i < 3; i++)
+        pair.n[i] *= size;
+    pair.along = dot(pair.n, pair.apart);
+    pair.bounded = square < 0.25;
+    pair.tangent = 2.0 * sqrt(square * (1.0 - square)) * cosine;
+    pair.motion = margin * cosine;
+    return pair;
+}
 
 /* Distances of two facets now, see search.py; whether they may have a segment before the next search, until which
    each node moves by at most margin / 2. Points of a facet are convex combinations of its corners, with weights
@@ -170,46 +206,18 @@ typedef struct {
    which the facets are `beside` apart at present, and the turn theta of n until then: |e.n'| <= sin(theta). Let both
    points have approached by a along e and b along n, a^2 + b^2 <= margin^2. Then beside - a <= e.(x_s - x_m), which
    is g e.n', and |g| cos(theta) = |n.(x_s - x_m)| <= lever + b, so that beside <= lever tan(theta) + a + b
-   tan(theta), at most lever tan(theta) + margin / cos(theta).
-
-   The turn: n is that of w = w_m n_m - w_s n_s, of which |w' - w| <= w_m chord_m + w_s chord_s = c, and
-   |w'|^2 >= w_m^2 + w_s^2 + w_m w_s where both face each other (n_s.n_m <= -1/2). Since
-   |w' - w|^2 = (|w'| - |w|)^2 + 4 |w'| |w| sin^2(theta / 2), sin^2(theta / 2) <= c^2 / (4 |w'| |w|). */
-static int may_meet(const Mesh *mesh, const Sphere *slave, const Sphere *master, const Plane *of_slave,
-                    const Plane *of_master, Distances *found)
+   tan(theta), at most lever tan(theta) + margin / cos(theta). */
+static int may_meet(const Mesh *mesh, const Pair *pair, Distances *found)
 {
-    if (mesh->curved) {
-        *found = (Distances){-INFINITY, -INFINITY, INFINITY};
-        return 1;
-    }
-    double ws = mesh->flatness[slave->number], wm = mesh->flatness[master->number], n[3], apart[3];
-    minus(master->centre, slave->centre, apart);
-    for (int i = 0; i < 3; i++)
-        n[i] = wm * of_master->normal[i] - ws * of_slave->normal[i];
-    double size = sqrt(dot(n, n)), chord = wm * of_master->chord + ws * of_slave->chord;
-    double square = 0.25 * chord * chord / (size * sqrt(ws * ws + wm * wm + ws * wm));
-    double cosine = 1.0 - 2.0 * square, tangent = 2.0 * sqrt(square * (1.0 - square)) / cosine;
-    int bounded = square < 0.25; /* 60 degrees */
-    for (int i = 0; i < 3; i++)
-        n[i] /= size;
-    double along = dot(n, apart), motion = mesh->margin / cosine;
-    if (bounded) { /* first without the corners: both lie in circles, and rise by less than `thick` */
-        double cs = dot(n, of_slave->normal), cm = dot(n, of_master->normal);
-        double thick = of_slave->warp + slave->radius * sqrt(larger(0.0, 1.0 - cs * cs)) +
-                       of_master->warp + master->radius * sqrt(larger(0.0, 1.0 - cm * cm));
-        double reach = slave->radius + master->radius + (fabs(along) + thick) * tangent + motion;
-        if (dot(apart, apart) - along * along > reach * reach)
-            return 0;
-    }
     double low[2], high[2];
-    extent(mesh, n, of_slave, low, high);
-    extent(mesh, n, of_master, low + 1, high + 1);
-    found->above = low[0] - high[1] - along;
-    found->lever = larger(fabs(found->above), fabs(high[0] - low[1] - along));
-    if (cosine > 0.0 && found->above > mesh->margin + larger(slave->gap, master->gap))
+    extent(mesh, pair->n, pair->of_slave, low, high);
+    extent(mesh, pair->n, pair->of_master, low + 1, high + 1);
+    found->above = low[0] - high[1] - pair->along;
+    found->lever = larger(fabs(found->above), fabs(high[0] - low[1] - pair->along));
+    if (pair->bounded && found->above > mesh->margin + larger(pair->slave->gap, pair->master->gap))
         return 0;
-    found->beside = separation_along(mesh, n, of_slave, of_master, apart);
-    return !(bounded && found->beside > found->lever * tangent + motion);
+    found->beside = separation_along(mesh, pair->n, pair->of_slave, pair->of_master, pair->apart);
+    return !(pair->bounded && found->beside > found->lever * pair->tangent + pair->motion);
 }
 
 /* -- search */
@@ -341,19 +349,58 @@ static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
     return work->planes + facet;
 }
 
+/* Keep the facets that face another one, and that it may meet by a bound without corners: see may_meet. Both lie in
+   circles about their centres, and rise by less than `thick` from there. Several at a time, in the lanes of the
+   processor: this is half of a search. */
+static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t *near, int64_t count, double facing)
+{
+    const Plane *plane = plane_of(mesh, work, s);
+    const double *n = plane->normal, *at = work->of_facet[s].centre, radius = work->of_facet[s].radius;
+    double x[3][LANES], m[3][LANES], r[LANES], warp[LANES], chord[LANES], w[LANES];
+    int64_t kept = 0, chosen[LANES];
+    for (int64_t first = 0; first < count; first += LANES) {
+        int64_t size = count - first < LANES ? count - first : LANES;
+        for (int64_t i = 0; i < LANES; i++) {
+            int64_t facet = near[first + (i < size ? i : 0)];
+            const Plane *other = plane_of(mesh, work, facet);
+            const Sphere *sphere = work->of_facet + facet;
+            for (int k = 0; k < 3; k++)
+                x[k][i] = sphere->centre[k] - at[k], m[k][i] = other->normal[k];
+            r[i] = sphere->radius, warp[i] = other->warp, chord[i] = other->chord, w[i] = other->weight;
+        }
+        for (int64_t i = 0; i < LANES; i++) {
+            double cosine = n[0] * m[0][i] + n[1] * m[1][i] + n[2] * m[2][i], ws = plane->weight, wm = w[i];
+            double of_s = n[0] * x[0][i] + n[1] * x[1][i] + n[2] * x[2][i];
+            double of_m = m[0][i] * x[0][i] + m[1][i] * x[1][i] + m[2][i] * x[2][i];
+            double square = x[0][i] * x[0][i] + x[1][i] * x[1][i] + x[2][i] * x[2][i];
+            double size = 1.0 / sqrt(wm * wm + ws * ws - 2.0 * wm * ws * cosine);
+            double along = (wm * of_m - ws * of_s) * size, cs = (wm * cosine - ws) * size, cm = (wm - ws * cosine) * size;
+            double ends = wm * chord[i] + ws * plane->chord, half = ends * ends * size / (2.0 * SQRT3 * (ws + wm));
+            double thick = plane->warp + radius * sqrt(larger(0.0, 1.0 - cs * cs) + ROUNDING) + warp[i] +
+                           r[i] * sqrt(larger(0.0, 1.0 - cm * cm) + ROUNDING);
+            double reach = (fabs(along) + thick) * 2.0 * sqrt(half * larger(0.0, 1.0 - half)) + mesh->margin;
+            reach = radius + r[i] + reach / (1.0 - 2.0 * half);
+            chosen[i] = (cosine < facing) & (mesh->curved | (half >= 0.25) | (square - along * along <= reach * reach));
+        }
+        for (int64_t i = 0; i < size; i++) {
+            near[kept] = near[first + i];
+            kept += chosen[i];
+        }
+    }
+    return kept;
+}
+
 static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t *near, int64_t count, int64_t member,
                        double facing, Found *found)
 {
     const Sphere *spheres = work->of_facet;
-    const Plane *plane = plane_of(mesh, work, s);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (dot(plane->normal, plane_of(mesh, work, near[i])->normal) < facing)
-            near[kept++] = near[i];
+    const Plane *planes = work->planes;
+    int64_t kept = select_opposite(mesh, work, s, near, count, facing);
     sort(near, kept);
     for (int64_t i = 0; i < kept; i++) {
-        Distances distances;
-        if (may_meet(mesh, spheres + s, spheres + near[i], plane, work->planes + near[i], &distances))
+        Pair pair = pair_of(spheres + s, spheres + near[i], planes + s, planes + near[i], mesh->margin);
+        Distances distances = {-INFINITY, -INFINITY, INFINITY};
+        if (mesh->curved || may_meet(mesh, &pair, &distances))
             add(found, s, near[i], member, &distances);
     }
 }

@@ -37,7 +37,7 @@ class Candidates(NamedTuple):
         above: Least distance of both facets along their common normal at the search, shape (n,) [m]:
             negative where they overlap along it.
         beside: Distance of their projections along that normal, shape (n,) [m]: on the normals of edges, so
-            a lower bound where it is positive; not positive where they overlap.
+            a lower bound; 0 where they overlap.
         lever: Largest distance of points of both along the normal, shape (n,) [m].
     """
 

@@ -177,10 +177,10 @@ def test_distances_are_bounds(kind):
     along = np.einsum("qpi,pi->qp", between, n)
     assert np.all(along >= above - 1e-15) and np.all(np.abs(along) <= lever + 1e-15)
     assert np.all(np.linalg.norm(between - along[..., None] * n, axis=2) >= beside - 1e-15)
-    assert np.allclose(beside, separated(at, n)[0], rtol=0, atol=1e-14)
+    assert np.allclose(beside, np.maximum(separated(at, n)[0], 0.0), rtol=0, atol=1e-14)
     heights = np.einsum("pi,pski->psk", n, at)
     assert np.allclose(above, heights[:, 0].min(axis=1) - heights[:, 1].max(axis=1), rtol=0, atol=1e-14)
-    assert (above > 0).any() and (beside > 0).any() and (beside < 0).any()
+    assert (above > 0).any() and (beside > 0).any() and (beside == 0).any()
 
 
 def test_all_pairs_of_surfaces_at_once():
@@ -207,7 +207,7 @@ def test_candidates_are_few():
     upper, lower = sheet("quadrilateral", 70, 1.0, up=False), sheet("quadrilateral", 65, 1.0, up=True)
     facets = surfaces("quadrilateral", upper, lower)
     beside = found(facets, 0.25 * facets.diameter.min()).beside
-    assert beside.size < 2.0 * np.sum(beside < -1e-12)
+    assert beside.size < 1.9 * np.sum(beside == 0.0)
 
 
 def test_coarse_and_fine_facets():
