@@ -19,9 +19,14 @@ class Exchange(Protocol):
         count: Number of the nodes.
         dofs: Owned dofs of the nodes that any rank needs.
         shared: Those of the nodes that other ranks need too, shape (n,).
+        rank, local: Rank that owns each node, and its number there, shape (nodes,).
+        block: Dofs per node of the vectors, of which the first gdim ones are looked at.
     """
 
     count: int
+    rank: IntArray
+    local: IntArray
+    block: int
     dofs: IntArray
     shared: IntArray
 

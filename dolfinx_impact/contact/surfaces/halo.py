@@ -90,7 +90,8 @@ class Halo:
     """
 
     def __init__(self, comm: MPI.Comm, rank: IntArray, local: IntArray, block: int, gdim: int) -> None:
-        self._comm, self._block, self._gdim, self.count = comm, block, gdim, rank.size
+        self._comm, self._gdim, self.count = comm, gdim, rank.size
+        self.rank, self.local, self.block = rank, local, block
         by_rank = np.argsort(rank, kind="stable")
         wanted = np.bincount(rank, minlength=comm.size)
         numbers, offered = _sent(comm, local[by_rank].astype(np.int64), wanted)

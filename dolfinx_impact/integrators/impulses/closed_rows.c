@@ -53,21 +53,17 @@ INLINED void complete(four n, ptrdiff_t gdim, double *tangents)
   store(tangents + 4, (four){x * y * a, sign + y * y * a, -y, 0.0});
 }
 
-INLINED double pack_rows(closed_rows *a, ptrdiff_t d, ptrdiff_t gdim, const int64_t *start, const int32_t *nodes,
-                         const double *B, const double *W, const double *inverse, int32_t *place)
+INLINED double pack_rows(closed_rows *a, ptrdiff_t d, ptrdiff_t gdim, int64_t first, int64_t end, int64_t before,
+                         const int64_t *start, const int32_t *nodes, const int32_t *number, const double *B,
+                         const double *W, const double *inverse, int32_t *place)
 {
-  double largest = 0.0, *entry = a->entries;
-  int32_t *slot = a->slot, slots = a->shared;
-  for (int32_t s = 0; s < slots; ++s) {
-    place[a->nodes[s]] = s;
-    store(a->inverse + 4 * s, vector(inverse + gdim * a->nodes[s], gdim));
-  }
-  for (int64_t i = 0; i < a->points; ++i) {
-    const int64_t row = a->which[i];
+  double largest = 0.0, *entry = a->entries + WIDTH(d) * a->start[first];
+  int32_t *slot = a->slot + a->start[first], slots = a->slots;
+  for (int64_t i = first; i < end; ++i) {
+    const int64_t row = a->which[i] - before;
     four squares = broadcast(0.0);
-    a->start[i] = slot - a->slot;
     for (int64_t k = start[row]; k < start[row + 1]; ++k, entry += WIDTH(d)) {
-      const int32_t node = nodes[k];
+      const int32_t node = number ? number[nodes[k]] : nodes[k];
       int32_t at = place[node];
       if (at < 0) {
         at = place[node] = slots++;
@@ -80,25 +76,41 @@ INLINED double pack_rows(closed_rows *a, ptrdiff_t d, ptrdiff_t gdim, const int6
       if (d > 1) weights[3] = W[k];
       store(entry, weights); /* of three numbers the next entry, or what is beyond, overwrites the last */
     }
+    a->start[i + 1] = slot - a->slot;
     a->diagonal[i] = squares[0] + squares[1] + squares[2];
     largest = larger(largest, a->diagonal[i]);
     if (d > 1) complete(direction(start, B, W, gdim, row), gdim, a->tangents + 4 * (d - 1) * i);
   }
-  a->start[a->points] = slot - a->slot;
   a->slots = slots;
-  for (int32_t s = 0; s < slots; ++s) place[a->nodes[s]] = -1;
   return largest;
 }
 
-/* Copies the rows a->which with the inverse masses `inverse` of their nodes, which are numbered anew, the shared ones
-first; writes the diagonal of H and the tangents, returns the largest entry. `place` is -1 at all nodes, before and
-after. */
-double pack(closed_rows *a, ptrdiff_t gdim, const int64_t *start, const int32_t *nodes, const double *B,
-            const double *W, const double *inverse, int32_t *place)
+/* Begins with nodes that are shared, before the first rows are packed. `place` is -1 at all others. */
+void share(closed_rows *a, ptrdiff_t gdim, const double *inverse, int32_t *place)
 {
-#define PACK(d, gdim) pack_rows(a, d, gdim, start, nodes, B, W, inverse, place)
+  a->slots = a->shared;
+  a->start[0] = 0;
+  for (int32_t s = 0; s < a->slots; ++s) {
+    place[a->nodes[s]] = s;
+    store(a->inverse + 4 * s, vector(inverse + gdim * a->nodes[s], gdim));
+  }
+}
+
+/* Copies the rows a->which[first] to a->which[end - 1] of an operator whose first point has the number `before`, and
+the inverse masses `inverse` of their nodes, which are numbered anew: by `place`, from their numbers or, unless it is
+none, `number` of these. Writes the diagonal of H and the tangents, returns the largest entry. */
+double pack(closed_rows *a, ptrdiff_t gdim, int64_t first, int64_t end, int64_t before, const int64_t *start,
+            const int32_t *nodes, const int32_t *number, const double *B, const double *W, const double *inverse,
+            int32_t *place)
+{
+#define PACK(d, gdim) pack_rows(a, d, gdim, first, end, before, start, nodes, number, B, W, inverse, place)
   if (a->components == 1) return gdim == 3 ? PACK(1, 3) : gdim == 2 ? PACK(1, 2) : PACK(1, 1);
   return gdim == 3 ? PACK(3, 3) : PACK(2, 2);
+}
+
+void unmark(const closed_rows *a, int32_t *place)
+{
+  for (int64_t s = 0; s < a->slots; ++s) place[a->nodes[s]] = -1;
 }
 
 /* Impulses in the cone of point i: a normal one of any sign or not below 0, the others in Coulomb's disc. */

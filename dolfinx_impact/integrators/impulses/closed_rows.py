@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -11,9 +12,9 @@ from mpi4py import MPI
 
 from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...algebra import projected_iteration
-from ...algebra.node_rows import NodeRows
 from ...algebra.projected_iteration import AdmissibleImpulses, Progress, QuotientRange
 from ...systems.elements.compiler import address, compiled
+from .packable_rows import PackableRows, Part
 
 #: Nothing is contracted or reordered: sums are those of NumPy to round-off, and the same on each processor.
 _FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
@@ -21,8 +22,10 @@ _VERDICTS = "typedef enum {ONWARD, SOLVED, LEFT} verdict;"
 _SOLVED, _NONE = 1, cffi.FFI().NULL
 _CONSTANTS = ("SOUGHT", "ACCEPTED", "PATIENCE", "FREE", "TELLING", "SHORTEST", "LONGEST")
 _DECLARATIONS = """
-double pack(void *, ptrdiff_t, const int64_t *, const int32_t *, const double *, const double *,
-            const double *, int32_t *);
+void share(void *, ptrdiff_t, const double *, int32_t *);
+double pack(void *, ptrdiff_t, int64_t, int64_t, int64_t, const int64_t *, const int32_t *, const int32_t *,
+            const double *, const double *, const double *, int32_t *);
+void unmark(const void *, int32_t *);
 double begin(void *, ptrdiff_t, const double *, const double *, const double *, const double *,
              const double *);
 void spread(void *);
@@ -101,7 +104,7 @@ class ClosedRows:
     # -- the problem
 
     def pack(
-        self, rows: NodeRows, which: IntArray, inverse: FloatArray, components: int, held: float = 0.0
+        self, rows: PackableRows, which: IntArray, inverse: FloatArray, components: int, held: float = 0.0
     ) -> bool:
         """Take rows; those that impulses do not move are left out.
 
@@ -115,26 +118,34 @@ class ClosedRows:
         Returns:
             Whether any rank has a row.
         """
-        self._exchange, self._gdim = rows.exchange, rows.gdim
-        largest = self._largest(self._pack(rows, which, inverse, components))
+        parts, self._exchange = rows.parts(), rows.exchange
+        self._gdim = rows.gdim
+        largest = self._largest(self._pack(parts, which, inverse, components))
         if largest <= 0.0:
             return False
         moved = self._arrays["diagonal"][: which.size] > held * largest
         if not moved.all():
-            self._pack(rows, which[moved], inverse, components)
+            self._pack(parts, which[moved], inverse, components)
         return True
 
-    def _pack(self, rows: NodeRows, which: IntArray, inverse: FloatArray, components: int) -> float:
-        start, nodes, B, W = rows.entries()
-        shared, p, n = self._exchange.shared, self._p, which.size
-        self._reserve(point=n + 1, entry=int(start[-1]) + 1, node=self._exchange.count)
+    def _pack(self, parts: Sequence[Part], which: IntArray, inverse: FloatArray, components: int) -> float:
+        shared, p, n, largest = self._exchange.shared, self._p, which.size, 0.0
+        entries = sum(int(each.start[-1]) for each in parts)
+        self._reserve(point=n + 1, entry=entries + 1, node=self._exchange.count)
         p["points"], p["components"], p["shared"] = n, components, shared.size
         self._arrays["which"][:n], self._arrays["nodes"][: shared.size] = which, shared
-        masses = self._exchange.at_nodes(inverse)
-        given = address(start, "int64_t *"), address(nodes, "int32_t *"), address(B), address(W)
-        largest: float = self._code.pack(
-            self._at, self._gdim, *given, address(masses), address(self._place, "int32_t *")
-        )
+        masses, place = address(self._exchange.at_nodes(inverse)), address(self._place, "int32_t *")
+        self._code.share(self._at, self._gdim, masses, place)
+        end = 0
+        for each in parts:
+            first, end = end, int(np.searchsorted(which, each.before + each.start.size - 1))
+            found = self._code.pack(
+                self._at, self._gdim, first, end, each.before,
+                address(each.start, "int64_t *"), address(each.nodes, "int32_t *"),
+                _address(each.number, "int32_t *"), address(each.B), address(each.W), masses, place,
+            )  # fmt: skip
+            largest = max(largest, found)
+        self._code.unmark(self._at, place)
         return largest
 
     def _reserve(self, **sizes: int) -> None:
@@ -257,6 +268,6 @@ def _aligned(size: int, kind: np.dtype[Any]) -> AnyArray:
     return whole[first : first + size * kind.itemsize].view(kind)
 
 
-def _address(array: FloatArray | None) -> Any:
+def _address(array: AnyArray | None, kind: str = "double *") -> Any:
     """Pointer to an array, null for none."""
-    return _NONE if array is None else address(np.ascontiguousarray(array))
+    return _NONE if array is None else address(np.ascontiguousarray(array), kind)

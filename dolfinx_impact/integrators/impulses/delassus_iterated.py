@@ -9,11 +9,12 @@ from mpi4py import MPI
 
 from ..._types import BoolArray, FloatArray
 from ...algebra import kernels, projected_iteration
-from ...algebra.node_rows import NodeRows
+from ...algebra.contact_operator import ContactOperator
 from ...algebra.projected_iteration import AdmissibleImpulses, QuotientRange
 from ...contact.state import ContactState, Impulses
 from ..base import Integrator
 from .closed_rows import ClosedRows
+from .packable_rows import PackableRows, packable
 
 #: Condition number above which a warning is due.
 _ILL = 50.0
@@ -52,6 +53,7 @@ class IteratedDelassus:
         self._velocity = np.zeros(integrator.system.size)
         self.sweeps, self.condition, self._warned = 0, 1.0, False
         self._packed: ClosedRows | None = None
+        self._rows: tuple[ContactOperator, PackableRows | None] | None = None
 
     def _warn(self) -> None:
         """Warn once of a problem that small bodies on large facets make ill-conditioned. Collective."""
@@ -87,10 +89,16 @@ class IteratedDelassus:
         if closed is None and not state.closed_anywhere:
             return impulses
         closed = state.closed if closed is None else closed
-        solve = self._solve_packed if isinstance(L, NodeRows) else self._solve_applied
+        solve = self._solve_applied if self._packable(L) is None else self._solve_packed
         solve(impulses, closed, b, v, t, last)
         self._warn()
         return impulses
+
+    def _packable(self, L: ContactOperator) -> PackableRows | None:
+        """The rows as those of nodes, None where they are not. Collective at first."""
+        if self._rows is None or self._rows[0] is not L:
+            self._rows = L, packable(L, self._contact.comm, rough=self._contact.friction > 0)
+        return self._rows[1]
 
     def _solve_packed(
         self,
@@ -103,11 +111,11 @@ class IteratedDelassus:
     ) -> None:
         """Write the impulses of rows over nodes: what the iteration needs is packed first."""
         state, rough, problem = found.state, found.r_t is not None, self._packed
-        L = state.L
-        assert isinstance(L, NodeRows)
+        rows = self._packable(state.L)
+        assert rows is not None
         if problem is None:
             problem = self._packed = ClosedRows(self._contact.comm)
-        if not problem.pack(L, np.flatnonzero(closed), self._inverse, L.components if rough else 1, _HELD):
+        if not problem.pack(rows, np.flatnonzero(closed), self._inverse, rows.gdim if rough else 1, _HELD):
             return
         obstacle = state.surface_velocity(t) if rough and self._contact.moving else None
         start = (None, None) if last is None else (last.r, last.r_t)
