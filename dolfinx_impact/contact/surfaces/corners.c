@@ -72,42 +72,59 @@ static int functions_below(const tables *t, const double *at, ptrdiff_t f, const
     return 1;
 }
 
-/* Nearest opposite facet of each corner along the facet's normal. A corner of the slave has a row where no segment
-   is around it; one of the master also where a facet at it faces a facet without closed nodes. */
-void project_corners(tables *t, int every)
+/* Take the facet of a candidate pair if it is nearer to the corner than the one that was found. */
+static void project_corner(tables *t, ptrdiff_t p)
 {
     const double(*x)[G] = (const double(*)[G])t->x;
+    const ptrdiff_t i = t->corner_pair[2 * p], f = t->corner_pair[2 * p + 1];
+    const double *at = x[t->corner[i]];
+    const int covered = t->near[t->corner[i]];
+    double n[G], values[N], distance = 0.0;
+    if (covered && !t->of_master[i])
+        return;
+    facet_normal(x, t->facet + f * N, n);
+    if (covered && !is_faced(t, i, f, n))
+        return;
+    if (!functions_below(t, at, f, n, values))
+        return;
+    for (int c = 0; c < G; c++) {
+        double offset = at[c];
+        for (int k = 0; k < N; k++)
+            offset -= values[k] * x[t->facet[f * N + k]][c];
+        distance += n[c] * offset;
+    }
+    if (distance > LARGEST_GAP * t->diameter[f] || distance < -DEPTH * t->height[f])
+        return;
+    if (!(fabs(distance) < fabs(t->corner_gap[i])))
+        return;
+    t->corner_gap[i] = distance;
+    t->corner_facet[i] = (int32_t)f;
+    memcpy(t->corner_normal + i * G, n, sizeof n);
+    memcpy(t->corner_N + i * N, values, sizeof values);
+}
+
+/* Whether the distance of a corner to the facet of a candidate pair is above the tolerance. */
+static int is_far(const tables *t, ptrdiff_t p)
+{
+    const ptrdiff_t i = t->corner_pair[2 * p], f = t->corner_pair[2 * p + 1];
+    const double shift = t->moved[t->corner[i]] + t->shift[f];
+    return t->turn[f] <= TURNED && t->corner_above[p] - shift > t->tolerance;
+}
+
+/* Nearest opposite facet of each corner along the facet's normal. A corner of the slave has a row where no segment
+   is around it; one of the master also where a facet at it faces a facet without closed nodes. A corner is left out
+   where all facets are far: one that is far and in front may be nearer than one behind which the corner lies. */
+void project_corners(tables *t, int every)
+{
     for (ptrdiff_t i = 0; i < t->corners; i++) {
         t->corner_gap[i] = INFINITY;
         t->corner_facet[i] = -1;
     }
-    for (ptrdiff_t p = 0; p < t->corner_pairs; p++) {
-        const ptrdiff_t i = t->corner_pair[2 * p], f = t->corner_pair[2 * p + 1];
-        const double shift = t->moved[t->corner[i]] + t->shift[f], *at = x[t->corner[i]];
-        const int covered = t->near[t->corner[i]];
-        if (!every && t->turn[f] <= TURNED && t->corner_above[p] - shift > t->tolerance)
-            continue;
-        if (covered && !t->of_master[i])
-            continue;
-        double n[G], values[N], distance = 0.0;
-        facet_normal(x, t->facet + f * N, n);
-        if (covered && !is_faced(t, i, f, n))
-            continue;
-        if (!functions_below(t, at, f, n, values))
-            continue;
-        for (int c = 0; c < G; c++) {
-            double offset = at[c];
-            for (int k = 0; k < N; k++)
-                offset -= values[k] * x[t->facet[f * N + k]][c];
-            distance += n[c] * offset;
-        }
-        if (distance > LARGEST_GAP * t->diameter[f] || distance < -DEPTH * t->height[f])
-            continue;
-        if (!(fabs(distance) < fabs(t->corner_gap[i])))
-            continue;
-        t->corner_gap[i] = distance;
-        t->corner_facet[i] = (int32_t)f;
-        memcpy(t->corner_normal + i * G, n, sizeof n);
-        memcpy(t->corner_N + i * N, values, sizeof values);
+    for (ptrdiff_t p = 0, end = 0; p < t->corner_pairs; p = end) {
+        int awake = every;
+        for (; end < t->corner_pairs && t->corner_pair[2 * end] == t->corner_pair[2 * p]; end++)
+            awake |= !is_far(t, end);
+        for (ptrdiff_t q = p; q < end && awake; q++)
+            project_corner(t, q);
     }
 }

@@ -6,6 +6,11 @@
 #define SQRT3 1.7320508075688772
 #define LANES 16 /* pairs of which the first bounds are computed at once */
 #define ROUNDING 1e-14
+/* Change of the cosine of the normals of two facets until the next search, where both are no slivers and not
+   curved: their nodes do not use up the margin to turn both against each other. */
+#define TURNING 0.45
+/* Chord of the turn above which a facet is a sliver; a square has 0.36, half of it 0.55. */
+#define SLIVERS 0.6
 
 typedef struct {
     int64_t gdim, per_facet, corners, curved;
@@ -380,7 +385,8 @@ static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t 
                            r[i] * sqrt(larger(0.0, 1.0 - cm * cm) + ROUNDING);
             double reach = (fabs(along) + thick) * 2.0 * sqrt(half * larger(0.0, 1.0 - half)) + mesh->margin;
             reach = radius + r[i] + reach / (1.0 - 2.0 * half);
-            chosen[i] = (cosine < facing) & (mesh->curved | (half >= 0.25) | (square - along * along <= reach * reach));
+            double turning = (!mesh->curved) & (larger(chord[i], plane->chord) > SLIVERS) ? chord[i] + plane->chord : TURNING;
+            chosen[i] = (cosine < facing + turning) & (mesh->curved | (half >= 0.25) | (square - along * along <= reach * reach));
         }
         for (int64_t i = 0; i < size; i++) {
             near[kept] = near[first + i];

@@ -15,8 +15,6 @@ from ...systems.elements.compiler import address, compiled
 from .facets import Facets
 from .tables import FACING
 
-#: Facets that may face each other until the next search: slack of the cosine of their normals.
-_TURNING = 0.45
 #: Sums are not reordered: all ranks and machines find the same pairs.
 _FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 _DECLARATION = """
@@ -135,7 +133,7 @@ class FacetSearch:
             MemoryError: No memory is left.
         """
         x = np.ascontiguousarray(x, np.float64)
-        at, limits = (x.shape[1], address(x)), (largest_gap, margin, FACING + _TURNING)
+        at, limits = (x.shape[1], address(x)), (largest_gap, margin, FACING)
         constant = *at, *self._shape, *self._sizes, *limits, *self._members
         count = _library().find_candidates(*constant, *self._found)
         if count > self._member.size:

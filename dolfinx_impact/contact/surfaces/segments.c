@@ -7,6 +7,8 @@
 #define COVERED 0.9
 /* Largest change of the normals until which a pair may sleep: see is_apart and is_above. */
 #define TURNED 0.2
+/* Added to what facets moved, over their radii: points of segments and of corners lie in a facet to round-off. */
+#define ROUNDING 1e-8
 /* States of a part: without segments, with segments alone, with weights too. */
 enum { ASLEEP, INTEGRATED, WEIGHED };
 
@@ -16,7 +18,38 @@ typedef struct {
     double *n, largest_gap, depth;
 } facet_pair;
 
-/* Positions of the nodes; centres, normals, radii and sizes of facets; how far they moved and turned. */
+/* Whether points of a facet may be no convex combinations of its corners: with a normal of a pair, up to 60 degrees
+   from its own n, a projected quadrilateral is convex where the normals at all corners are within 30 degrees. These
+   differ from the mean one by |q| (|u| + |w|) / 2 at most, in the words of corner_map. */
+static int may_fold(const double (*x)[G], const int32_t *nodes, const double *n, double radius, double size)
+{
+#if C == 4
+    const double *at[4] = {x[nodes[CORNER[0]]], x[nodes[CORNER[1]]], x[nodes[CORNER[2]]], x[nodes[CORNER[3]]]};
+    double square = 0.0;
+    for (int i = 0; i < G; i++) {
+        const double q = at[0][i] - at[1][i] + at[2][i] - at[3][i];
+        square += q * q;
+    }
+    if (16.0 * radius * radius * square < size * size)
+        return 0;
+    for (int k = 0; k < 4; k++) {
+        const double *o = at[k], *a = at[(k + 1) % 4], *b = at[(k + 3) % 4];
+        double along = 0.0, normal = 0.0;
+        for (int i = 0; i < G; i++) {
+            const int j = (i + 1) % 3, m = (i + 2) % 3;
+            const double c = (a[j] - o[j]) * (b[m] - o[m]) - (a[m] - o[m]) * (b[j] - o[j]);
+            along += c * n[i];
+            normal += c * c;
+        }
+        if (!(along > 0.0 && along * along > 0.75 * normal))
+            return 1;
+    }
+#endif
+    return 0;
+}
+
+/* Positions of the nodes; centres, normals, radii and sizes of facets; how far they moved and turned, and
+   no bound of the turn where they may fold. */
 void describe(tables *t)
 {
     double(*x)[G] = (double(*)[G])t->x;
@@ -57,8 +90,8 @@ void describe(tables *t)
             turn += change * change;
         }
         t->radius[e] = sqrt(radius);
-        t->shift[e] = shift;
-        t->turn[e] = sqrt(turn);
+        t->shift[e] = shift + ROUNDING * t->radius[e];
+        t->turn[e] = may_fold((const double(*)[G])x, nodes, normal, t->radius[e], t->size[e]) ? INFINITY : sqrt(turn);
     }
 }
 
@@ -226,7 +259,9 @@ static double integrate(const tables *t, const facet_pair *q, numbers z, numbers
 #else
 /* Points of a polygon, in batches. */
 #define BATCH 8
-#define MOST_POINTS ((((2 * C - 2) * Q + 2 * C) / BATCH + 1) * BATCH)
+/* Corners of a polygon: a line adds one to a convex one, and half of them to one that is not, as a folded facet. */
+#define MOST_CORNERS (C == 3 ? 6 : 19)
+#define MOST_POINTS ((((MOST_CORNERS - 2) * Q + MOST_CORNERS) / BATCH + 1) * BATCH)
 
 static double polygon_area(const double (*y)[2], int count)
 {
@@ -242,7 +277,7 @@ static double polygon_area(const double (*y)[2], int count)
    Sutherland and Hodgman, Commun. ACM 17 (1974). */
 static int clip(double (*polygon)[2], int count, const double (*by)[2])
 {
-    double work[2 * C + 1][2], here[2 * C + 1];
+    double work[MOST_CORNERS][2], here[MOST_CORNERS];
     for (int k = 0; k < C; k++) {
         const double *o = by[k], *next = by[k + 1 < C ? k + 1 : 0], ex = next[0] - o[0], ey = next[1] - o[1];
         int inside = 0, kept = 0;
@@ -325,7 +360,7 @@ static double integrate(const tables *t, const facet_pair *q, numbers z, numbers
     const double(*x)[G] = (const double(*)[G])t->x;
     const int32_t *slave = t->facet + (ptrdiff_t)q->slave * N, *master = t->facet + (ptrdiff_t)q->master * N;
     const double *o = x[slave[0]], *ns = t->normal + (ptrdiff_t)q->slave * G;
-    double a[3], b[3], ys[N][2], ym[N][2], polygon[2 * C + 1][2], by[C][2], tilt = 0.0;
+    double a[3], b[3], ys[N][2], ym[N][2], polygon[MOST_CORNERS][2], by[C][2], tilt = 0.0;
     tangents(q->n, a, b);
     for (int k = 0; k < N; k++) {
         const double *s = x[slave[k]], *m = x[master[k]];

@@ -164,6 +164,19 @@ def test_no_pair_is_missing(kind):
     assert reached.sum() > 0.6 * kept.sum()
 
 
+def test_slivers_turn():
+    """One with an edge against a facet, which lies flat on it once its long side moves by half the margin."""
+    flat = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    up = np.array([[0.1, 0.3, 0.01], [0.6, 0.3, 0.01], [0.35, 0.3, 0.04]])
+    facets = surfaces("triangle", (up, np.array([[0, 2, 1]])), (flat, np.array([[0, 1, 2]])))
+    margin, fallen = 0.11, facets.x.copy()
+    fallen[2] = [0.35, 0.34, 0.01]
+    at, weights = positions(facets, np.array([[0, 1]]), fallen), facets.flatness[[[0, 1]]]
+    reached = have_segments(at, weights, GAP * facets.diameter.max())
+    assert reached.all() and np.linalg.norm(fallen[2] - up[2]) <= 0.5 * margin
+    assert len(found(facets, margin).pairs) == 1
+
+
 @KINDS
 def test_distances_are_bounds(kind):
     """Of points of both facets at random."""
@@ -253,7 +266,7 @@ def test_nothing_to_search():
     assert not len(candidates(facets, facets.x, [], [], GAP, 0.1).pairs)
     assert not len(candidates(facets, facets.x, [none], [(0, 1)], GAP, 0.1).pairs)
     assert not len(corner_candidates(facets, facets.x, [none, none], [0, 1], GAP, 0.1).pairs)
-    assert not len(found(facets, 0.1, members=((0, 0),)).pairs), "facets of a sheet do not face each other"
+    assert not len(found(facets, 0.02, members=((0, 0),)).pairs), "facets of a sheet do not face each other"
 
 
 @KINDS

@@ -1,0 +1,50 @@
+"""Contact between surfaces in which no pair of facets sleeps: the same run without what is left out."""
+
+import numpy as np
+
+
+class Unbounded:
+    """A search that says of no pair that it is far."""
+
+    def __init__(self, search):
+        self._search = search
+
+    def find(self, *given):
+        pairs, member, above, beside, lever = self._search.find(*given)
+        return pairs, member, np.full_like(above, -np.inf), np.full_like(beside, -np.inf), lever
+
+
+def awake(contact):
+    """The contact, or those of a list, with gaps of all points in each step and without bounds."""
+    for each in contact.members:
+        if (assembly := getattr(each, "assembly", None)) is None:
+            continue
+        assembly._search, assembly._corner_search = map(
+            Unbounded, (assembly._search, assembly._corner_search)
+        )
+        assembly._searched[:], assembly._at[:] = np.inf, np.nan
+        update = assembly.update
+        assembly.update = lambda u, every=True, update=update: update(u)
+    return contact
+
+
+def seen(assembly):
+    """What a step reads of the closed points: numbers, gaps, areas, and rows by the nodes of the facets."""
+    closed = assembly.gap <= assembly.tolerance
+    start, nodes, B, W = assembly.entries(closed)
+    which = np.flatnonzero(closed)
+    return [
+        which,
+        assembly.gap[which],
+        assembly.area[which],
+        start.copy(),
+        assembly.needed[nodes],
+        B.copy(),
+        W.copy(),
+    ]
+
+
+def asleep(assembly):
+    """Whether a part of a slave facet with candidates is left out of the last step."""
+    tables = assembly._tables
+    return bool(np.any((tables["state"] == 0) & (np.diff(tables["start"]) > 0)))
