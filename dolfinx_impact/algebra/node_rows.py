@@ -17,7 +17,6 @@ class Exchange(Protocol):
 
     Attributes:
         count: Number of the nodes.
-        dofs: Owned dofs of the nodes that any rank needs.
         shared: Those of the nodes that other ranks need too, shape (n,).
         rank, local: Rank that owns each node, and its number there, shape (nodes,).
         block: Dofs per node of the vectors, of which the first gdim ones are looked at.
@@ -27,8 +26,11 @@ class Exchange(Protocol):
     rank: IntArray
     local: IntArray
     block: int
-    dofs: IntArray
     shared: IntArray
+
+    @property
+    def dofs(self) -> IntArray:
+        """Owned dofs of the nodes that any rank needs."""
 
     def gather(self, x: FloatArray, out: FloatArray) -> None:
         """Write the values of a vector over the dofs at the nodes, shape (nodes, gdim). Collective."""

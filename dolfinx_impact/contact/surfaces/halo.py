@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Iterable
 
@@ -100,7 +101,6 @@ class Halo:
         self._near, self._far = np.empty((rank.size, gdim)), np.empty((numbers.size, gdim))
         self._none, self._collect = np.zeros(0), kernels.jit(collect)
         self._scatter, self._scatter_rows = kernels.jit(scatter), kernels.jit(scatter_rows)
-        self.dofs = np.unique(self._dofs)
         self._constant: tuple[FloatArray, FloatArray] | None = None
         self.shared: IntArray = np.zeros(0, dtype=np.int64)
         if not self._alone:
@@ -130,6 +130,11 @@ class Halo:
         self._told, self._heard = np.empty((rows.size, 4)), np.empty((rows.size, 4))
         self._of_shared = np.zeros((self.shared.size, 4))
         self._sum = Messages(comm, self._told, others, self._heard, others, _SHARE)
+
+    @functools.cached_property
+    def dofs(self) -> IntArray:
+        """Owned dofs of the nodes that any rank needs."""
+        return np.unique(self._dofs)
 
     def gather(self, x: FloatArray, out: FloatArray) -> None:
         """Write the owned entries of ``x`` at the nodes into ``out``, (nodes, gdim). Collective."""
