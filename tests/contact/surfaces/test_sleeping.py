@@ -157,6 +157,23 @@ def test_a_corner_in_front_of_one_facet_and_behind_another():
     assert not np.any(one.gap <= one.tolerance)
 
 
+def test_a_covered_neighbour_of_a_neighbour():
+    """A foot sinks into the first facet; the body is open above a part of the second one, and the third.
+
+    That the third is covered decides about the functions of the second, a part of a closed point.
+    """
+    body = box([560, 1], [-0.1, 0.0], [3.4, 1.5])
+    x = body.mesh.geometry.x
+    up, down = np.clip((x[:, 0] - 0.5) / 0.3, 0.0, 1.0), np.clip((x[:, 0] - 1.2) / 0.9, 0.0, 1.0)
+    x[:, 1] += (1.0 - x[:, 1] / 1.5) * (1.4 * np.sin(0.5 * np.pi * up) ** 2 - 0.6 - 0.5 * down)
+    floor = box([6, 1], [-1.0, -1.0], [5.0, 0.0])
+    parts, density = {"body": body, "floor": floor}, {"body": 100.0, "floor": 1.0}
+    both = di.Solid(di.mesh.join(parts), law=LAW, density=density)
+    one, other = pair(both, "body", "floor")
+    assert not differ(one, other, np.full(both.size, 1e-6))
+    assert np.any(one.gap <= 0.0)
+
+
 def test_facets_that_fold():
     """A projected quadrilateral that is not convex has more corners in a segment, and no bounds."""
     body = di.Solid(layers(2, 3, "hexahedron", gap=0.01), law=LAW, density=1.0)

@@ -1,6 +1,7 @@
 """Oracles: each knows a right answer without knowing the scheme; its docstring says what and why."""
 
 from . import (
+    asleep,
     chains,
     damped,
     depth,
@@ -28,6 +29,7 @@ __all__ = [
     "ORACLES",
     "Misfit",
     "Oracle",
+    "asleep",
     "chains",
     "damped",
     "depth",
