@@ -7,7 +7,7 @@ _TANGENTS = "        return np.concatenate([normals[:, None, :], coulomb"
 _NO_TANGENTS = "        if self.friction == 0:\n            return normals[:, None, :]\n"
 _READ = 'joinpath(name).read_text(encoding="utf-8")'
 _BY_AREA = "quotient(r, at_points * dt[:, None])"
-_SEGMENTS = "contact/surfaces/segments.c"
+_SLEEP = "contact/surfaces/sleep.c"
 _BOTH_MOVE = "*shift = t->shift[e] + t->shift[f];"
 _ALL_AXES = "return np.repeat(pressure.reshape(-1, gdim).sum(axis=1), gdim)"
 
@@ -92,7 +92,7 @@ FAULTS = {
     ),
     "asleep-while-masters-move": Fault(
         "pairs sleep as if one side of them did not move",
-        ((_SEGMENTS, _BOTH_MOVE, "*shift = smaller(t->shift[e], t->shift[f]);"),),
+        ((_SLEEP, _BOTH_MOVE, "*shift = smaller(t->shift[e], t->shift[f]);"),),
         lambda s: len(s.blocks) > 1 and s.explicit and s.motion == "thrown" and s.joint != "tie",
         "asleep",
     ),
