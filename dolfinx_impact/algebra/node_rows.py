@@ -48,6 +48,22 @@ class Exchange(Protocol):
         """Add values at the nodes, shape (nodes, gdim), times d, to a vector over the dofs. Collective."""
 
 
+class Route(Protocol):
+    """Access to the points of the rows that this rank computes with, on whatever ranks they are owned.
+
+    Attributes:
+        count: Number of the points here.
+    """
+
+    count: int
+
+    def there(self, values: FloatArray, out: FloatArray) -> None:
+        """Write values of the points that this rank owns into those of the points here. Collective."""
+
+    def back(self, values: FloatArray, out: FloatArray) -> None:
+        """Write values of the points here, (count, k), to the ranks that own them, (p, k). Collective."""
+
+
 def node_sums(
     start: IntArray, nodes: IntArray, B: FloatArray, W: FloatArray, y: FloatArray, normal: FloatArray,
     vector: FloatArray,
@@ -123,7 +139,8 @@ def node_normals(start: IntArray, B: FloatArray, W: FloatArray, n: FloatArray) -
 class NodeRows(ContactOperator):
     """Rows of different lengths: ``L_i v = sum_j B_ij.v_j`` and ``W_i v = sum_j W_ij v_j`` over nodes j.
 
-    All methods are collective. The rows are set anew in every step, see :meth:`set`.
+    All methods are collective. The rows are set anew in every step, see :meth:`set`. A rank may compute with
+    rows of points that others own: these are the rows here.
 
     Args:
         order: Sorting keys of the rows of this rank; see :class:`.ContactOperator`.
@@ -136,14 +153,19 @@ class NodeRows(ContactOperator):
     def __init__(self, order: AnyArray, gdim: int, *, shared: bool) -> None:
         self.order = np.ascontiguousarray(order, dtype=np.float64)
         self.gdim, self.collective = gdim, shared
-        self._empty: IntArray = np.zeros(self.count + 1, dtype=np.int64)
-        self._set_empty()
-        self._normal, self._vector = np.zeros(self.count), np.zeros((self.count, gdim))
-        self._nothing = np.zeros((0, gdim))
         self._exchange: Any = None
         self._y = np.zeros((0, gdim))
         self._sums, self._spread = kernels.jit(node_sums), kernels.jit(node_spread)
         self._squares = kernels.jit(node_squares)
+        self._nothing, self._at_points = np.zeros((0, gdim)), np.zeros((self.count, 1 + gdim))
+        self._set_route(None)
+
+    def _set_route(self, route: Route | None) -> None:
+        count = self.count if route is None else route.count
+        self.route, self._empty = route, np.zeros(count + 1, dtype=np.int64)
+        self._normal, self._vector = np.zeros(count), np.zeros((count, self.gdim))
+        self._here = np.zeros((count, 1 + self.gdim))
+        self._set_empty()
 
     def __repr__(self) -> str:
         return f"NodeRows: {self.count} rows, {self._W.size} entries"
@@ -153,10 +175,17 @@ class NodeRows(ContactOperator):
         """Number of directions of the vectors at the points."""
         return self.gdim
 
-    def set_nodes(self, exchange: Exchange) -> None:
-        """Set the nodes to which the numbers of :meth:`set` refer; all rows become empty."""
+    def set_nodes(self, exchange: Exchange, route: Route | None = None) -> None:
+        """Set the nodes to which the numbers of :meth:`set` refer; all rows become empty.
+
+        Args:
+            exchange: The nodes.
+            route: The points of the rows here; None where these are those that this rank owns.
+        """
         if self._exchange is not exchange:
             self._exchange, self._y = exchange, np.zeros((exchange.count, self.gdim))
+        if self.route is not route:
+            self._set_route(route)
         self._set_empty()
 
     def _set_empty(self) -> None:
@@ -170,10 +199,10 @@ class NodeRows(ContactOperator):
         return exchange
 
     def set(self, start: IntArray, nodes: IntArray, B: FloatArray, W: FloatArray) -> None:
-        """Set the rows: entries in CSR format, which are kept and not copied where the types are these.
+        """Set the rows here: entries in CSR format, which are kept and not copied where the types are these.
 
         Args:
-            start: Shape (p + 1,), of 64 bits.
+            start: Shape (rows + 1,), of 64 bits.
             nodes: Node of each entry, shape (n,), of 32 bits.
             B: Normal weights, shape (n, gdim).
             W: Weights of the vector rows, shape (n,).
@@ -183,14 +212,22 @@ class NodeRows(ContactOperator):
         self._B, self._W = np.ascontiguousarray(B), np.ascontiguousarray(W)
 
     def entries(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """The rows in the form of :meth:`set`."""
+        """The rows here in the form of :meth:`set`."""
         return self._start, self._nodes, self._B, self._W
 
     def normals(self) -> FloatArray:
-        """Unit normals: directions of the sums of the positive parts of the rows, shape (p, gdim)."""
-        n = np.empty((self.count, self.gdim))
+        """Unit normals: directions of the sums of the positive parts of the rows, (p, gdim). Collective."""
+        n = np.empty((self._start.size - 1, self.gdim))
         kernels.jit(node_normals)(self._start, self._B, self._W, n)
-        return n
+        return self._back(n)
+
+    def _back(self, values: FloatArray) -> FloatArray:
+        """Values of the points that this rank owns, from those of the rows here, shape (p, k). Collective."""
+        if self.route is None:
+            return values
+        out = np.zeros((self.count, values.shape[1]))
+        self.route.back(values, out)
+        return out
 
     @property
     def support(self) -> IntArray:
@@ -201,30 +238,45 @@ class NodeRows(ContactOperator):
     def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See :meth:`.ContactOperator.velocities`. Collective."""
         self._exchange.gather(x, self._y)
+        return self._of_points()
+
+    def _of_points(self) -> tuple[FloatArray, FloatArray]:
+        """Sums at the points that this rank owns from values at the nodes. Collective."""
         self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
-        return self._normal, self._vector
+        if self.route is None:
+            return self._normal, self._vector
+        self._here[:, 0], self._here[:, 1:] = self._normal, self._vector
+        self.route.back(self._here, self._at_points)
+        return self._at_points[:, 0].copy(), self._at_points[:, 1:].copy()
+
+    def _spread_points(self, r: FloatArray, f: FloatArray | None) -> None:
+        """Values at the nodes from those at the points that this rank owns. Collective."""
+        vectors = self._nothing if f is None else f
+        if self.route is not None:
+            k = 1 if f is None else 1 + self.gdim
+            self._at_points[:, 0], self._at_points[:, 1:k] = r, vectors if k > 1 else 0.0
+            self.route.there(self._at_points[:, :k], self._here[:, :k])
+            r, vectors = self._here[:, 0].copy(), vectors if k == 1 else self._here[:, 1:].copy()
+        self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
 
     def delassus(
         self, d: FloatArray, r: FloatArray, f: FloatArray | None, work: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """See :meth:`.ContactOperator.delassus`; at the nodes alone, without ``work``. Collective."""
-        vectors = self._nothing if f is None else f
-        self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
+        self._spread_points(r, f)
         self._exchange.sum(self._y)
         self._y *= self._exchange.at_nodes(d)
-        self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
-        return self._normal, self._vector
+        return self._of_points()
 
     def add_impulses(
         self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
     ) -> None:
         """See :meth:`.ContactOperator.add_impulses`. Collective."""
-        vectors = self._nothing if f is None else f
-        self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
+        self._spread_points(r, f)
         self._exchange.add(self._y, out, d)
 
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, shape (p,). Collective."""
-        out = np.zeros(self.count)
+        out = np.zeros(self._start.size - 1)
         self._squares(self._start, self._nodes, self._B, self._exchange.at_nodes(d), out)
-        return out
+        return self._back(out[:, None])[:, 0].copy()

@@ -50,6 +50,9 @@ _GONE = (
     "normal_pressure",
     "add_nodal_impulses",
 )
+#: Name in :meth:`Contact.past` of which rank computes with each point. Only rounding depends on it, and a
+#: state may lack it.
+RANKS = "ranks"
 #: Contacts that no scheme has ever had.
 _MADE: dict[int, weakref.ref[Contact]] = {}
 

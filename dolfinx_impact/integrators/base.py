@@ -340,7 +340,8 @@ class Integrator:
         self.state_places()
         arrays = {name: np.array(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
-        if past:  # rows and sides as of the last step, which nobody else has changed
+        # Rows and sides as of the last step, which nobody else has changed.
+        if past and self.contact is not None and self.contact.remembers:
             self.contact_state.present()
         arrays |= {f"contact.{name}": values for name, values in past.items()} | self._of_material()
         return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **arrays}

@@ -18,6 +18,7 @@ import numpy as np
 from .. import arguments, parallel
 from .._types import AnyArray
 from .._version import __version__
+from ..contact.base import RANKS
 from ..integrators.base import Integrator
 from ..integrators.user_schemes import as_integrator
 from ..output import history_file
@@ -269,6 +270,8 @@ class Stored(StoredArrays):
     def _read_state(self, s: Integrator, before: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
         state = {name: np.array(values) for name, values in before.items()}
         for name, place in s.state_places().items():
+            if f"scheme/{name}" not in self and name.rpartition(".")[2] == RANKS:
+                continue
             values = self.read(f"scheme/{name}", place)
             if values.shape[1:] != state[name].shape[1:]:
                 raise self.other(f"{name} has the shape {values.shape}, not {state[name].shape}")

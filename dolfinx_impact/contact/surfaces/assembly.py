@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from mpi4py import MPI
@@ -15,13 +15,12 @@ from ...systems.elements.compiler import address
 from .corners import CornerPoints
 from .facets import Facets
 from .halo import Halo
-from .mortar import MortarPoints
+from .mortar import MortarPoints, Sides
+from .ranks.contact_ranks import ContactRanks
 from .search import Candidates, CornerCandidates, FacetSearch
 from .sides import normal_order
 from .tables import DEPTH, LARGEST_GAP, Tables
 
-#: Weights of a tie below this are rounding; in a row whose node is held they would make a constraint alone.
-_ROUNDING = 1e-12
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25
 
@@ -46,6 +45,7 @@ class Assembly:
         gap: Gaps at the last :meth:`update`, shape (n,) [m]; infinite where nothing is opposite.
         halo: Access to the nodes of the rows, renewed by a search.
         needed: Nodes to which the entries of rows refer, renewed by a search.
+        ranks: Which rank computes with which points.
         loaded: Rows whose dofs are those of the surface nodes that this rank owns.
         searches: Number of searches.
         pairs: Numbers of the slave and the master surface of each pair.
@@ -56,25 +56,29 @@ class Assembly:
     def __init__(
         self, body: Continuum, facets: Facets, pairs: Sequence[tuple[int, int]], *, corners: bool
     ) -> None:
-        self.body, self.facets, self._comm = body, facets, body.comm
-        gdim, axisymmetric, mine = body.gdim, body.hypothesis == "axisymmetric", facets.rank == body.comm.rank
+        self.body, self.facets, self._comm, self._divided = body, facets, body.comm, corners
+        gdim, mine = body.gdim, facets.rank == body.comm.rank
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
         self.pairs = list(pairs)
-        tables = self._tables = Tables(facets.shape, gdim, body.comm, divided=corners)
-        options = {"axisymmetric": axisymmetric, "divided": corners}
-        self.mortar = MortarPoints(tables, facets, pairs, mine, **options)
-        self.corners = CornerPoints(tables, facets, pairs if corners else (), mine, body.comm)
+        self._sides = [Sides.of(facets, *each, divided=corners) for each in pairs]
+        self._masters = np.array([master for _, master in pairs], np.int64)
+        #: Points with which this rank computes, others than its own where ranks share the work.
+        self._tables, shared = self._new_tables(), body.comm.size > 1 and corners
+        self._work = self._points_at(self._tables, mine)
+        self.mortar = self._points_at(self._new_tables(), mine) if shared else self._work
+        self.corners = CornerPoints(self._tables, facets, pairs if corners else (), mine, body.comm)
         members = self.mortar, self.corners
         self.nodes, self.normals = (
             np.concatenate([getattr(m, name) for m in members]) for name in _OF_POINTS
         )
-        self.gap = np.full(self.nodes.size, np.inf)
-        mortar = self.mortar.nodes.size
-        tables.set(gap=self.gap[:mortar], corner_gap=self.gap[mortar:], axisymmetric=int(axisymmetric))
+        self.ranks = ContactRanks(
+            body.comm, facets, self._sides, self._masters, self.corners.nodes, shared=shared
+        )
+        self.gap, self._area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
+        self._set_work(self._work)
         self._set_facets()
-        masters, others = (np.array(each, np.int64) for each in ([m for _, m in pairs], self.corners.others))
-        self._search = FacetSearch(facets, self.mortar.slave_facets, masters)
+        others = np.array(self.corners.others, np.int64)
         self._corner_search = FacetSearch(facets, self.corners.each, others, points=True)
         self.halo: Halo
         self._own = np.flatnonzero(mine)
@@ -93,10 +97,35 @@ class Assembly:
         self._place: Int32Array = np.zeros(0, np.int32)
         self._y: FloatArray = np.zeros((0, gdim))
         self._rows = np.zeros(0, np.int32), np.zeros((0, gdim)), np.zeros(0)
-        self._start = np.zeros(self.nodes.size + 1, np.int64)
         on = self._own[facets.part[self._own] >= 0]
         keys = np.column_stack([facets.part[on], self._keys(on)])
         self.loaded = SparseRows(self.dofs_of(on), np.zeros((on.size, gdim)), keys)
+
+    def _new_tables(self) -> Tables:
+        tables = Tables(self.facets.shape, self.body.gdim, self._comm, divided=self._divided)
+        tables.set(axisymmetric=int(self.body.hypothesis == "axisymmetric"))
+        return tables
+
+    def _points_at(self, tables: Tables, mine: BoolArray) -> MortarPoints:
+        """Points of the nodes in a mask, in tables."""
+        axisymmetric = self.body.hypothesis == "axisymmetric"
+        return MortarPoints(tables, self.facets, self.pairs, self._sides, mine, axisymmetric=axisymmetric)
+
+    def _set_work(self, mortar: MortarPoints) -> None:
+        """Set the points of pairs with which this rank computes."""
+        self._work, count = mortar, mortar.nodes.size
+        route = self.ranks.route
+        self._gap: FloatArray = self.gap if route is None else np.full(route.count, np.inf)
+        self._start = np.zeros(self._gap.size + 1, np.int64)
+        self._tables.set(gap=self._gap[:count], corner_gap=self._gap[count:])
+        self._search = FacetSearch(self.facets, mortar.slave_facets, self._masters)
+
+    def take(self, changed: bool) -> None:
+        """Compute with the points that are those of this rank now, if they have changed. Collective."""
+        if changed:
+            self._set_work(self._points_at(self._tables, self.ranks.mine))
+            # Nothing is known of them.
+            self._searched[:], self._at[:] = np.inf, np.nan
 
     def _set_facets(self) -> None:
         """Give the tables the facets at zero displacement."""
@@ -119,9 +148,9 @@ class Assembly:
     @property
     def area(self) -> FloatArray:
         """Covered areas of the points, shape (n,) [m2]; 0 for corners."""
-        area = np.zeros(self.nodes.size)
-        area[: self.mortar.nodes.size] = self._thickness * self._tables["area"]
-        return area
+        if self.ranks.route is None:
+            self._area[: self.mortar.nodes.size] = self._tables["area"]
+        return self._thickness * self._area
 
     def _keys(self, nodes: IntArray) -> FloatArray:
         x = np.zeros((nodes.size, 3))
@@ -140,12 +169,13 @@ class Assembly:
 
     # -- gaps
 
-    def update(self, u: FloatArray, *, every: bool = True) -> None:
+    def update(self, u: FloatArray, *, every: bool = True, renew: bool = False) -> None:
         """Compute gaps and areas at ``u`` unless they are those of ``u`` already.
 
         Args:
             u: Displacements, shape (size,) [m].
             every: Whether gaps of all points are needed; else those above the tolerance may be infinite.
+            renew: Whether the points may be divided among the ranks anew, where that is due.
         """
         flags, tables = self._flags, self._tables
         counts = self._own.size, address(self._own_dofs, "int64_t *"), address(u)
@@ -153,11 +183,15 @@ class Assembly:
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
         self.path = float(flags[2])
-        if not flags[1] and (self._complete or not every):
+        due = renew and self.ranks.due
+        if not flags[1] and (self._complete or not every) and not due:
             return
         self._complete = every
+        changed = due and self.ranks.renew(self.positions(u), LARGEST_GAP, self._margin)
+        if changed:
+            self._set_work(self._points_at(self._tables, self.ranks.mine))
         # NaN is no contact, and noticed by the guard of the run.
-        if not flags[0] <= self.path_between_searches:
+        if changed or not flags[0] <= self.path_between_searches:
             self.search(u)
         self.halo.gather(u, self._y)
         self._segments = tables.functions.find_segments(tables.pointer, every)
@@ -167,6 +201,16 @@ class Assembly:
             if self._comm.size > 1:
                 self._share_marks()
             tables.functions.project_corners(tables.pointer, every)
+        self._set_own()
+
+    def _set_own(self) -> None:
+        """Bring gaps and areas to the points that this rank owns. Collective."""
+        if self.ranks.route is None:
+            return
+        area = self._tables["area"]
+        values = np.zeros((self._gap.size, 2))
+        values[:, 0], values[: area.size, 1] = self._gap, area
+        self.gap[:], self._area[:] = self.ranks.own(values).T
 
     def _share_marks(self) -> None:
         """Marks of the nodes around corners, of all ranks. Collective."""
@@ -178,15 +222,17 @@ class Assembly:
 
     def least_gaps(self) -> FloatArray:
         """Least gap of what is opposite to each point, at the last :meth:`update` of all, shape (n,) [m]."""
-        return np.concatenate([self.mortar.least_gaps(), self.gap[self.mortar.nodes.size :]])
+        least = self._work.least_gaps()
+        gaps: FloatArray = self.ranks.own(np.concatenate([least, self._gap[least.size :]])[:, None])[:, 0]
+        return gaps
 
     def closed_nodes(self) -> BoolArray:
         """Nodes at which this rank found a closed segment or point at the last :meth:`update`, (nodes,)."""
-        tables, marks, mortar = self._tables, np.zeros(len(self.facets.x), dtype=bool), self.mortar.nodes
+        tables, marks, mortar = self._tables, np.zeros(len(self.facets.x), dtype=bool), self._work.nodes
         closed = tables["lowest"][: self._segments] <= self.tolerance
         marks[self.facets.nodes[tables["segment"][: self._segments][closed]]] = True
-        marks[mortar[self.gap[: mortar.size] <= self.tolerance]] = True
-        marks[self.corners.closed_nodes(self.gap[mortar.size :], self.tolerance)] = True
+        marks[mortar[self._gap[: mortar.size] <= self.tolerance]] = True
+        marks[self.corners.closed_nodes(self._gap[mortar.size :], self.tolerance)] = True
         return marks
 
     # -- search
@@ -198,7 +244,7 @@ class Assembly:
         self.searches += 1
         bounds = self._x, LARGEST_GAP, self._margin
         found = Candidates(*self._search.find(*bounds))
-        self.mortar.set_candidates(found, corners.sharp)
+        self._work.set_candidates(found, corners.sharp)
         pairs, _, above, *_ = self._corner_search.find(*bounds)
         corners.set_candidates(CornerCandidates(pairs, above))
         chosen = _marked(len(facets.nodes), found.pairs, corners.facets_in_use())
@@ -209,7 +255,7 @@ class Assembly:
             self._comm, facets.rank[needed], facets.local[needed], self.body.block, self.body.gdim
         )
         self._set_nodes(used, needed, self._x[needed] - facets.x[needed])
-        self.gap[self.mortar.nodes.size :] = np.inf
+        self._gap[self._work.nodes.size :] = np.inf
         self._watched = corners.watched() if corners.any else np.zeros(0, np.int64)
         self._watching = np.isin(self._watched, needed)
 
@@ -229,7 +275,7 @@ class Assembly:
             used=used.size,
             in_use=used,
             facet=self._place[facets.nodes],
-            point_node=self._place[self.mortar.nodes],
+            point_node=self._place[self._work.nodes],
             corner=self._place[self.corners.nodes],
             stamp=np.full(count, -1, np.int32),
             near=np.zeros(count, np.uint8),
@@ -259,13 +305,16 @@ class Assembly:
 
     # -- rows
 
-    def entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`.
+    def entries(
+        self, which: Callable[[FloatArray], BoolArray]
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Entries of rows in the form of :meth:`.NodeRows.set`, by a mask from the gaps of points.
 
         They are valid until the next call.
         """
         functions, tables = self._tables.functions, self._tables.pointer
-        mask = address(which.view(np.uint8), "uint8_t *")
+        chosen = which(self._gap)
+        mask = address(chosen.view(np.uint8), "uint8_t *")
         most, gdim = functions.row_length(tables, mask), self.body.gdim
         if most > self._rows[0].size:
             self._rows = np.empty(most, np.int32), np.empty((most, gdim)), np.empty(most)
@@ -274,48 +323,18 @@ class Assembly:
         count = functions.set_rows(tables, mask, start, address(nodes, "int32_t *"), address(B), address(W))
         return self._start, nodes[:count], B[:count], W[:count]
 
-    def tied_entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """:meth:`entries` of a tie, a row for each point and direction: W in the place of L."""
-        gdim = self.body.gdim
-        start, nodes, _, W = self.entries(which)
-        W = np.where(np.abs(W) > _ROUNDING, W, 0.0)
-        rows = []
-        for first, last in zip(start[:-1], start[1:]):
-            rows += [(nodes[first:last], n * W[first:last, None], W[first:last]) for n in np.eye(gdim)]
-        lengths = np.repeat(np.diff(start), gdim)
-        if rows:
-            nodes, B, W = (np.concatenate(parts) for parts in zip(*rows))
-        else:
-            B = np.zeros((0, gdim))
-        return np.concatenate([[0], np.cumsum(lengths)]), nodes, B, W
-
     # -- what is found at the last update of all gaps
 
     @property
     def small_parts(self) -> bool:
         """Whether a facet on this rank has places of a linear pressure."""
-        return self.mortar.small_parts
+        return self._work.small_parts
 
     def has_segments(self) -> BoolArray:
         """Mask of the points at whose facets something is opposite, False for corners, shape (n,)."""
-        marks = np.zeros(self.nodes.size, dtype=bool)
-        marks[: self.mortar.nodes.size] = self.mortar.has_segments()
-        return marks
-
-    def present_normals(self, x: FloatArray) -> FloatArray:
-        """Outward normals of the covered facets of the slaves at the points of pairs, shape (n, gdim).
-
-        Args:
-            x: Positions of all nodes of the facets, shape (nodes, gdim) [m].
-        """
-        of_facets, sizes = self.facets.normals(x)
-        sums = np.zeros((self.mortar.nodes.size, x.shape[1]))
-        for k in range(len(self.pairs)):
-            point, facet, _ = self.mortar.incidence(k, covered=True)
-            np.add.at(sums, point, of_facets[facet] * sizes[facet, None])
-        length = np.linalg.norm(sums, axis=1, keepdims=True)
-        unit: FloatArray = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0.0)
-        return unit
+        marks = np.zeros((self._gap.size, 1))
+        marks[: self._work.nodes.size, 0] = self._work.has_segments()
+        return self.ranks.own(marks)[:, 0] > 0.0
 
     def longest_path(self, v: FloatArray, dt: float) -> tuple[float, float]:
         """Bound of the approach of two surfaces in a step [m], and the depth in which overlap is seen [m]."""

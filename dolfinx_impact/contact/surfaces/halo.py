@@ -95,7 +95,7 @@ class Halo:
         self.rank, self.local, self.block = rank, local, block
         by_rank = np.argsort(rank, kind="stable")
         wanted = np.bincount(rank, minlength=comm.size)
-        numbers, offered = _sent(comm, local[by_rank].astype(np.int64), wanted)
+        numbers, offered = sent(comm, local[by_rank].astype(np.int64), wanted)
         self._order, self._alone = by_rank, comm.size == 1
         self._dofs = numbers[:, None] * block + np.arange(gdim)
         self._near, self._far = np.empty((rank.size, gdim)), np.empty((numbers.size, gdim))
@@ -117,8 +117,8 @@ class Halo:
         told = np.argsort(reader[first], kind="stable")
         first, second = first[told], second[told]
         counts = np.bincount(reader[first], minlength=comm.size)
-        places, from_owner = _sent(comm, place[first], counts)
-        others, _ = _sent(comm, reader[second], counts)
+        places, from_owner = sent(comm, place[first], counts)
+        others, _ = sent(comm, reader[second], counts)
         # In the order of the other rank, then of the owner, then of the number there: the same on both.
         owner = np.repeat(np.arange(comm.size), from_owner)
         nodes = self._order[places + (np.cumsum(wanted) - wanted)[owner]]
@@ -185,7 +185,7 @@ class Halo:
         self._scatter(self._dofs, self._far, self._none if d is None else d, x)
 
 
-def _sent(comm: MPI.Comm, values: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+def sent(comm: MPI.Comm, values: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
     """What all ranks send to this one, in rank order, and how much each: counts for each rank. Collective."""
     received = np.empty_like(counts)
     comm.Alltoall(counts, received)

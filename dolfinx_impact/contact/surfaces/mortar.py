@@ -19,6 +19,39 @@ _BEYOND = 0.05
 
 
 @dataclass(frozen=True)
+class Sides:
+    """The slave side of a pair of surfaces, with the smooth sides at its nodes and the walls opposite.
+
+    Attributes:
+        of_slave: Facets of the slave, shape (n,).
+        wall: Number of each facet of the master among the walls of a room, in the order of the facets.
+        walls: Number of walls.
+        side: Side of each node of each facet of the slave, shape (n, nodes).
+        node, normals: Node of each side, and its normal at zero displacement.
+    """
+
+    of_slave: IntArray
+    wall: IntArray
+    walls: int
+    side: IntArray
+    node: IntArray
+    normals: FloatArray
+
+    @classmethod
+    def of(cls, facets: Facets, slave: int, master: int, *, divided: bool) -> Sides:
+        """Those of a slave and a master; sharp edges divide the facets at a node, or do not."""
+        length, count = float(np.ptp(facets.x, axis=0).max()), facets.of(master).size
+        wall = walls(facets, master, length) if divided else np.zeros(count, dtype=np.int64)
+        sides = sides_at_nodes(facets, slave, divided=divided)
+        return cls(facets.of(slave), wall, int(wall.max(initial=0)) + 1, *sides)
+
+    @property
+    def points(self) -> IntArray:
+        """Node of each point: a node, one of its smooth sides, and one of the walls that it may face."""
+        return np.repeat(self.node, self.walls)
+
+
+@dataclass(frozen=True)
 class _Pair:
     """What a slave and a master surface add to the tables.
 
@@ -55,9 +88,9 @@ class MortarPoints:
         tables: Where gaps, areas and rows are computed.
         facets: Facets of all surfaces.
         pairs: Numbers of the slave and the master surface of each pair.
+        sides: The slave side of each pair.
         mine: Mask of the nodes whose points these are, shape (nodes,).
         axisymmetric: Whether areas are those of the full revolution.
-        divided: Whether sharp edges divide the facets at a node.
 
     Attributes:
         member: Number of the pair of each point, shape (p,).
@@ -73,14 +106,13 @@ class MortarPoints:
         tables: Tables,
         facets: Facets,
         pairs: Sequence[tuple[int, int]],
+        sides: Sequence[Sides],
         mine: BoolArray,
         *,
         axisymmetric: bool,
-        divided: bool,
     ) -> None:
         self._tables, self._facets = tables, facets
-        length = float(np.ptp(facets.x, axis=0).max())
-        found = [_points_of(facets, *pair, mine, length, divided=divided) for pair in pairs]
+        found = [_points_of(facets, each, mine) for each in sides]
         self.slave_facets = [each.facets for each in found]
         self._walls = np.array([each.walls for each in found])
         self._wall = np.concatenate([each.wall for each in found])
@@ -226,15 +258,9 @@ class MortarPoints:
         return bool(self._tables["placed"].any())
 
 
-def _points_of(
-    facets: Facets, slave: int, master: int, mine: BoolArray, length: float, *, divided: bool
-) -> _Pair:
-    """The points of a pair of surfaces: a node, one of its smooth sides, and one of the walls it may face."""
-    of_slave, count = facets.of(slave), facets.of(master).size
-    wall = walls(facets, master, length) if divided else np.zeros(count, dtype=np.int64)
-    most = int(wall.max(initial=0)) + 1
-    side, node, normals = sides_at_nodes(facets, slave, divided=divided)
-    own = mine[node]
+def _points_of(facets: Facets, sides: Sides, mine: BoolArray) -> _Pair:
+    """The points of a pair of surfaces at some nodes."""
+    of_slave, side, most, own = sides.of_slave, sides.side, sides.walls, mine[sides.node]
     number = np.cumsum(own) - 1
     around = np.zeros(len(facets.x), dtype=bool)
     around[facets.nodes[of_slave[own[side].any(axis=1)]]] = True
@@ -246,10 +272,10 @@ def _points_of(
     order = np.argsort(point, kind="stable")
     return _Pair(
         facets=of_slave[chosen],
-        wall=wall,
+        wall=sides.wall,
         walls=most,
-        nodes=np.repeat(node[own], most),
-        normals=np.repeat(normals[own], most, axis=0),
+        nodes=np.repeat(sides.node[own], most),
+        normals=np.repeat(sides.normals[own], most, axis=0),
         point=point[order],
         part=(facet[:, None] * most + of_wall).ravel()[order],
         place=np.repeat(place, most)[order],

@@ -13,6 +13,7 @@ from ..nodes import ContactNodes
 from ..pressure import PointFacets, quotient
 from ..state import Impulses
 from .slave_facets import slave_facets
+from .ties import present_normals
 
 if TYPE_CHECKING:
     from .surface_contact import SurfaceContact
@@ -85,5 +86,5 @@ class SurfaceNodes(ContactNodes):
         gdim = contact.body.gdim
         # Linear bodies have their forces, and thus tractions, at zero displacement.
         x = contact.facets.x if contact.body.linear else contact.assembly.positions(self.present()[0])
-        along = np.einsum("pi,pi->p", pressure.reshape(-1, gdim), contact.assembly.present_normals(x))
+        along = np.einsum("pi,pi->p", pressure.reshape(-1, gdim), present_normals(contact.assembly, x))
         return np.repeat(-along, gdim)

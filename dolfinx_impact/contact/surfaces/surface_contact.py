@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..._types import AnyArray, BoolArray, FloatArray
 from ...algebra import coulomb, kernels
 from ...algebra.node_rows import NodeRows
 from ...systems.continuum import Continuum
-from ..base import Contact
+from ..base import RANKS, Contact
 from ..compiled import CompiledContact, Surface
 from ..state import ContactState
 from .assembly import Assembly
@@ -23,6 +23,7 @@ from .facets import Facets, collect
 from .nodes import SurfaceNodes
 from .passing import PassingCheck
 from .slaves import slave_and_master
+from .ties import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12
@@ -136,8 +137,8 @@ class SurfaceContact(Contact):
         covered = np.isfinite(self.assembly.gap)
         if not self.comm.allreduce(bool(covered.any())):
             raise ValueError("nothing to tie: no facets of these surfaces face each other closely")
-        self.L.set_nodes(self.assembly.halo)
-        self.L.set(*self.assembly.tied_entries(covered))
+        self.L.set_nodes(self.assembly.halo, self.assembly.ranks.route)
+        self.L.set(*tied_entries(self.assembly))
         self._tied = np.repeat(covered, self.body.gdim)
 
     L: NodeRows
@@ -177,7 +178,7 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.at`: gaps; rows of L for all points with a finite one. Collective."""
         gap = self.gap(u, t)
         if not self.tie:
-            self._set_rows(np.isfinite(gap))
+            self._set_rows(np.isfinite)
         return gap
 
     def _active_set(self, u: FloatArray, v: FloatArray | None, t: float) -> BoolArray:
@@ -185,14 +186,14 @@ class SurfaceContact(Contact):
         if self.tie:
             return self._tied.copy()
         self._evaluated_at = t
-        self.assembly.update(u, every=False)
+        self.assembly.update(u, every=False, renew=True)
         closed = self.closed(self.assembly.gap)
         self._passing.refuse(u)
-        self._set_rows(closed)
+        self._set_rows(self.closed)
         return closed
 
-    def _set_rows(self, which: BoolArray) -> None:
-        self.L.set_nodes(self.assembly.halo)
+    def _set_rows(self, which: Callable[[FloatArray], BoolArray]) -> None:
+        self.L.set_nodes(self.assembly.halo, self.assembly.ranks.route)
         self.L.set(*self.assembly.entries(which))
 
     def places(self, u: FloatArray) -> FloatArray:
@@ -221,14 +222,20 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         if not self.tie:
-            self._evaluated_at = t
-            self._set_rows(self.closed(self.gap(u, t)))
+            self._evaluated_at, self._started_at = t, u
+            self.assembly.take(self.assembly.ranks.leave())
+            self._start_rows(renew=True)
             self._passing.accept_step(t)
+
+    def _start_rows(self, *, renew: bool) -> None:
+        self.assembly.update(self._started_at, renew=renew)
+        self._set_rows(self.closed)
 
     def accept(self, state: ContactState | None) -> None:
         """See :meth:`.Contact.accept`."""
         super().accept(state)
         if not self.tie:
+            self.assembly.ranks.count_step()
             self._passing.accept_step(self._evaluated_at)
 
     def refuse_penetration(self, u: FloatArray, t: float) -> None:
@@ -238,12 +245,16 @@ class SurfaceContact(Contact):
 
     def past(self) -> dict[str, AnyArray]:
         """See :meth:`.Contact.past`; L of the last step follows from the displacements."""
-        return {"closed": self.closed_before.astype(np.float64)} if self.remembers else {}
+        past: dict[str, AnyArray] = {RANKS: self.assembly.ranks.past()} if self.assembly.ranks.route else {}
+        return {**past, "closed": self.closed_before.astype(np.float64)} if self.remembers else past
 
     def resume(self, past: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Contact.resume`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
+        if RANKS in past and self.assembly.ranks.resume(past[RANKS]):
+            self.assembly.take(True)
+            self._start_rows(renew=False)
 
 
 def _checked(body: Continuum, surfaces: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -10,6 +11,7 @@ from mpi4py import MPI
 from ..._types import BoolArray, FloatArray
 from ...algebra import kernels, projected_iteration
 from ...algebra.contact_operator import ContactOperator
+from ...algebra.node_rows import Route
 from ...algebra.projected_iteration import AdmissibleImpulses, QuotientRange
 from ...contact.state import ContactState, Impulses
 from ..base import Integrator
@@ -28,6 +30,46 @@ def movable(closed: BoolArray, diagonal: FloatArray, comm: MPI.Comm) -> BoolArra
     largest = comm.allreduce(float(diagonal[closed].max(initial=0.0)), op=MPI.MAX)
     moved: BoolArray = closed & (diagonal > _HELD * largest)
     return moved
+
+
+class _Points(NamedTuple):
+    """What the contact problem takes of each point; see :meth:`.ClosedRows.begin`."""
+
+    closed: BoolArray
+    b: FloatArray
+    bilateral: BoolArray
+    friction: FloatArray
+    r: FloatArray | None
+    r_t: FloatArray | None
+    obstacle: FloatArray | None
+
+    def here(self, route: Route, gdim: int) -> _Points:
+        """That of the points with which this rank computes. Collective.
+
+        Args:
+            route: The points.
+            gdim: Number of components of tangential impulses, 0 without friction.
+        """
+        p = self.b.size
+        r = np.zeros(p) if self.r is None else self.r
+        vectors = [np.zeros((p, gdim)) if self.r_t is None else self.r_t[:, :gdim]]
+        vectors += [] if self.obstacle is None else [self.obstacle]
+        values: FloatArray = np.column_stack(
+            [self.closed, self.b, self.bilateral, self.friction, r, *vectors]
+        )
+        out = np.empty((route.count, values.shape[1]))
+        route.there(values, out)
+        closed, b, bilateral, friction, r = out[:, :5].T.copy()
+        r_t, obstacle = (out[:, k : k + gdim].copy() for k in (5, 5 + gdim))
+        return _Points(
+            closed > 0,
+            b,
+            bilateral > 0,
+            friction,
+            r,
+            r_t if gdim else None,
+            None if self.obstacle is None else obstacle,
+        )
 
 
 class IteratedDelassus:
@@ -115,13 +157,32 @@ class IteratedDelassus:
         assert rows is not None
         if problem is None:
             problem = self._packed = ClosedRows(self._contact.comm)
-        if not problem.pack(rows, np.flatnonzero(closed), self._inverse, rows.gdim if rough else 1, _HELD):
-            return
-        obstacle = state.surface_velocity(t) if rough and self._contact.moving else None
         start = (None, None) if last is None else (last.r, last.r_t)
-        if problem.begin(b, state.bilateral, state.frictions, v if rough else None, obstacle, start):
+        obstacle = state.surface_velocity(t) if rough and self._contact.moving else None
+        at, route = _Points(closed, b, state.bilateral, state.frictions, *start, obstacle), rows.route
+        if route is not None:
+            at = at.here(route, rows.gdim if rough else 0)
+        which = np.flatnonzero(at.closed)
+        if not problem.pack(rows, which, self._inverse, rows.gdim if rough else 1, _HELD):
+            return
+        given = at.b, at.bilateral, at.friction, v if rough else None, at.obstacle, (at.r, at.r_t)
+        if problem.begin(*given):
             self.sweeps, self.condition = problem.solve()
-            problem.finish(found.r, found.r_t)
+            if route is None:
+                problem.finish(found.r, found.r_t)
+            else:
+                self._finish(problem, route, found)
+
+    def _finish(self, problem: ClosedRows, route: Route, found: Impulses) -> None:
+        """Write the impulses of rows with which other ranks compute. Collective."""
+        gdim = 0 if found.r_t is None else found.r_t.shape[1]
+        r, r_t = np.zeros(route.count), None if found.r_t is None else np.zeros((route.count, gdim))
+        problem.finish(r, r_t)
+        out = np.zeros((found.r.size, 1 + gdim))
+        route.back(r[:, None] if r_t is None else np.column_stack([r, r_t]), out)
+        found.r[:] = out[:, 0]
+        if found.r_t is not None:
+            found.r_t[:] = out[:, 1:]
 
     def _solve_applied(
         self,

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ..._types import FloatArray, IntArray
 from ...algebra.contact_operator import ContactOperator
-from ...algebra.node_rows import Exchange, NodeRows
+from ...algebra.node_rows import Exchange, NodeRows, Route
 from ...algebra.operators import SparseRows
 from ...algebra.stacked_rows import StackedRows
 from ...contact.surfaces.halo import Halo
@@ -46,8 +46,12 @@ class PackableRows(Protocol):
     def exchange(self) -> Exchange:
         """Access to the nodes of :meth:`parts`."""
 
+    @property
+    def route(self) -> Route | None:
+        """Access to the points of the rows here; None where these are those that this rank owns."""
+
     def parts(self) -> Sequence[Part]:
-        """The rows of now. Collective."""
+        """The rows here of now. Collective."""
 
 
 def packable(L: ContactOperator, comm: MPI.Comm, *, rough: bool) -> PackableRows | None:
@@ -90,8 +94,48 @@ class _OneMember:
     def exchange(self) -> Exchange:
         return self._rows.exchange
 
+    @property
+    def route(self) -> Route | None:
+        return self._rows.route
+
     def parts(self) -> Sequence[Part]:
         return [Part(0, *self._rows.entries(), None)]
+
+
+class _Routes:
+    """The routes of several members in one; see :class:`.Route`.
+
+    Args:
+        members: Number of the points of each member that this rank owns, and its route.
+
+    Attributes:
+        members: As given.
+        before: Number of the points here before those of each member.
+        count: Number of all points here.
+    """
+
+    def __init__(self, members: Sequence[tuple[int, Route | None]]) -> None:
+        self.members = members
+        here = [count if route is None else route.count for count, route in members]
+        self.before = [sum(here[:k]) for k in range(len(here))]
+        self.count = sum(here)
+        owned = np.cumsum([count for count, _ in members])
+        self._owned = [slice(end - count, end) for end, (count, _) in zip(owned, members)]
+        self._here = [slice(first, first + count) for first, count in zip(self.before, here)]
+
+    def there(self, values: FloatArray, out: FloatArray) -> None:
+        for (_, route), own, here in zip(self.members, self._owned, self._here):
+            if route is None:
+                out[here] = values[own]
+            else:
+                route.there(values[own], out[here])
+
+    def back(self, values: FloatArray, out: FloatArray) -> None:
+        for (_, route), own, here in zip(self.members, self._owned, self._here):
+            if route is None:
+                out[own] = values[here]
+            else:
+                route.back(values[here], out[own])
 
 
 class _Members:
@@ -99,9 +143,7 @@ class _Members:
 
     def __init__(self, rows: StackedRows, comm: MPI.Comm, block: int, gdim: int) -> None:
         self._comm, self._block, self.gdim = comm, block, gdim
-        self._members, self._before = rows.members, [0]
-        for each in rows.members:
-            self._before.append(self._before[-1] + each.count)
+        self._members = rows.members
         self._known: list[Exchange | None] = []
         self._number: list[IntArray] = []
 
@@ -109,8 +151,16 @@ class _Members:
         exchanges = [each.exchange if isinstance(each, NodeRows) else None for each in self._members]
         if not self._known or any(now is not then for now, then in zip(exchanges, self._known)):
             self._join(exchanges)
-        found = zip(self._before, map(self._entries, self._members), self._number)
+        found = zip(self._route().before, map(self._entries, self._members), self._number)
         return [Part(before, *entries, number) for before, entries, number in found]
+
+    def _route(self) -> _Routes:
+        return _Routes([(each.count, getattr(each, "route", None)) for each in self._members])
+
+    @property
+    def route(self) -> Route | None:
+        routes = self._route()
+        return routes if any(route is not None for _, route in routes.members) else None
 
     def _join(self, exchanges: list[Exchange | None]) -> None:
         """Number the nodes of all members."""

@@ -1,12 +1,16 @@
-"""Work of contact between surfaces on several ranks: equal parts, facets that are near."""
+"""Work of contact between surfaces on several ranks: equal parts, facets that are near, values of points."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpi4py import MPI
 
 from dolfinx_impact.contact.surfaces.ranks import regions
 from dolfinx_impact.contact.surfaces.ranks.bisection import bisected, imbalance, of_nodes
+from dolfinx_impact.contact.surfaces.ranks.route import Route
+
+COMM = MPI.COMM_WORLD
 
 
 def scattered(seed, count, gdim=3):
@@ -72,3 +76,25 @@ def test_boxes_find_what_is_near():
     assert len(around) == regions.MOST and not np.any(needed & ~found)
     whole = regions.near(regions.boxes(own, radii, most=1), others, r, 0.1)
     assert np.count_nonzero(found) < 0.85 * np.count_nonzero(whole)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["scattered", "all on the first", "none"])
+def test_points_come_back(kind):
+    """Values of points arrive where they are computed with, and results where they are owned."""
+    rng, count = np.random.default_rng(5), 40
+    owner, number = rng.integers(0, COMM.size, count), np.zeros(count, dtype=np.int64)
+    if kind == "all on the first":
+        owner[:] = 0
+    for k in range(COMM.size):
+        number[owner == k] = np.arange(np.count_nonzero(owner == k))
+    user = rng.integers(-1, COMM.size, count) if kind != "none" else np.full(count, -1)
+    values, here, mine = rng.uniform(size=(count, 3)), user == COMM.rank, owner == COMM.rank
+    route = Route(COMM, owner[here], number[here])
+    for k in (3, 1, 3):
+        came, results = np.zeros((route.count, k)), np.full((np.count_nonzero(mine), k), -1.0)
+        route.there(values[mine][:, :k].copy(), came)
+        assert np.array_equal(came, values[here][:, :k])
+        route.back(2.0 * came, results)
+        expected = np.where(user[:, None] >= 0, 2.0 * values[:, :k], -1.0)
+        assert np.array_equal(results, expected[mine])
