@@ -24,6 +24,9 @@ RUNS = (
     {"case": "elements", "ranks": 1, "dofs": [200_000, 1_000_000]},
     {"case": "elements", "ranks": 2, "dofs": [200_000]},
     {"case": "scaling", "ranks": 1, "dofs": [1_000_000]},
+    {"case": "surfaces", "ranks": 1, "dofs": []},
+    {"case": "contact-ranks", "ranks": 1, "dofs": []},
+    {"case": "contact-ranks", "ranks": 2, "dofs": []},
     {"case": "hati-solid", "ranks": 1, "dofs": []},
     {"case": "solid-crane", "ranks": 1, "dofs": []},
 )
@@ -105,6 +108,64 @@ def setup() -> str:
     return _table([*head, "most memory [kB per dof]"], map(row, kinds), found.place)
 
 
+#: Products with H in a step of the counted blocks.
+_PRODUCTS = 20
+
+
+def contact_ranks() -> str:
+    """What contact between surfaces asks of each rank, and steps where costs are known."""
+    found = Measured("contact-ranks")
+    keys = [name.split(", ") for _, name in found.numbers if name.startswith("segments, ")]
+    whats = dict.fromkeys(what for what, name in found.numbers if name.startswith("segments, "))
+    head = ["dofs", "ranks", "segments", "points", "facets near and own", "neighbours", "nodes exchanged"]
+    rows = []
+    for what in whats:
+        for _, ranks in keys:
+            if (what, f"segments, {ranks}") not in found.numbers:
+                continue
+            names = ("segments", "points", "held", "neighbours", "nodes")
+            counted = [found.cell(what, f"{name}, {ranks}", "{:.0f}") for name in names]
+            rows.append([f"{_dofs(what):.1e}", ranks.split()[0], *counted])
+    try:
+        costs = _Costs()
+    except KeyError:
+        return _table(head, rows, found.place)
+    for row in rows:
+        row += [f"{1e3 * value:.2f}" for value in costs.of(float(row[0]), *map(float, row[1:4]))]
+    return _table(
+        [*head, "free step [ms]", "rows and solution [ms]", "messages [ms]"], rows, found.place, costs.place
+    )
+
+
+def _dofs(what: str) -> float:
+    from dolfinx_impact.benchmark.speed.contact_ranks import dofs
+
+    return float(dofs(int(what.split()[0])))
+
+
+class _Costs:
+    """Seconds of a step on many ranks, extrapolated from those of one core and of two ranks."""
+
+    def __init__(self) -> None:
+        counted, surfaces, elements = map(Measured, ("contact-ranks", "surfaces", "elements"))
+        two = Measured("contact-ranks", 2)
+        what = next(what for what, name in counted.numbers if name == "segments, 1 ranks")
+        self._per_dof = 1e-9 * elements.numbers["elements", "linear Q1 hexahedra, cube, 1000000, ns a dof"]
+        step = self._per_dof * _dofs(what)
+        parts = [
+            surfaces.numbers["surfaces", f"surfaces, {name}, friction 0"] for name in ("rows", "solution")
+        ]
+        sizes = [counted.numbers[what, f"{name}, 1 ranks"] for name in ("segments", "points")]
+        self._per_segment, self._per_point = (step * part / size for part, size in zip(parts, sizes))
+        self._message = 1e-6 * two.numbers["messages", "exchange and sum, us"]
+        self.place = surfaces.place
+
+    def of(self, dofs: float, ranks: float, segments: float, points: float) -> tuple[float, float, float]:
+        """A step without contact, the work of contact, and its messages, by the log2 of ranks."""
+        work = self._per_segment * segments + self._per_point * points
+        return self._per_dof * dofs / ranks, work, _PRODUCTS * self._message * float(np.log2(ranks))
+
+
 _FASTER = {"faster": "{:.1f}", "faster with set-up": "{:.1f}"}
 
 
@@ -157,6 +218,7 @@ def released(scheme: str, elements: int, courant: float = 0.7) -> tuple[float, f
 TABLES: Mapping[str, Callable[[], str]] = {
     "elements": elements,
     "setup": setup,
+    "contact-ranks": contact_ranks,
     "beam": beam,
     "crane": crane,
     "release": release,
