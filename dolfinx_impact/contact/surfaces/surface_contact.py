@@ -23,7 +23,7 @@ from .facets import Facets, collect
 from .nodes import SurfaceNodes
 from .passing import PassingCheck
 from .slaves import slave_and_master
-from .ties import tied_entries
+from .tied_rows import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12

@@ -157,9 +157,9 @@ class IteratedDelassus:
         assert rows is not None
         if problem is None:
             problem = self._packed = ClosedRows(self._contact.comm)
-        start = (None, None) if last is None else (last.r, last.r_t)
+        r, r_t = (None, None) if last is None else (last.r, last.r_t)
         obstacle = state.surface_velocity(t) if rough and self._contact.moving else None
-        at, route = _Points(closed, b, state.bilateral, state.frictions, *start, obstacle), rows.route
+        at, route = _Points(closed, b, state.bilateral, state.frictions, r, r_t, obstacle), rows.route
         if route is not None:
             at = at.here(route, rows.gdim if rough else 0)
         which = np.flatnonzero(at.closed)

@@ -25,7 +25,9 @@ def joined(parts, monkeypatch, rank_of=None):
     return mesh
 
 
-def pressed(monkeypatch, rank_of=None, along=0.0, friction=0.3, wide=1.0, cells=(24, 40), heavy=1.0):
+def pressed(
+    monkeypatch, rank_of=None, along=0.0, friction=0.3, wide=1.0, cells=(24, 40), heavy=1.0, floor=False
+):
     """A started scheme: a layer lies on a longer one, which is held below, and slides along it."""
     parts = {
         "upper": box([cells[0], 2], [0.0, 1e-5], [wide, 0.10001]),
@@ -36,9 +38,12 @@ def pressed(monkeypatch, rank_of=None, along=0.0, friction=0.3, wide=1.0, cells=
         law=LAW,
         density={"upper": heavy, "lower": 1.0},
         gravity=(0.0, -0.05),
-        fixed=["lower/bottom"],
+        fixed=[] if floor else ["lower/bottom"],
     )
     contact = di.SurfaceContact(body, "upper/boundary", "lower/boundary", friction=friction)
+    if floor:
+        plane = di.Plane((0.0, -0.2), (0.0, 1.0))
+        contact = [contact, di.RigidContact(body, "lower/bottom", plane, friction=friction)]
     s = di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact)
     s.start(0.0, body.rigid_velocity((along, -0.01), cells="upper"))
     return s
@@ -59,18 +64,18 @@ def in_order(s, values):
 
 
 @pytest.mark.mpi(turns=False)
-@pytest.mark.parametrize("rank_of", [far_below, at_random])
-def test_ranks_share_the_work_wherever_the_cells_are(monkeypatch, rank_of):
+@pytest.mark.parametrize("rank_of, floor", [(far_below, False), (at_random, False), (far_below, True)])
+def test_ranks_share_the_work_wherever_the_cells_are(monkeypatch, rank_of, floor):
     """The same motion and impulses as with the usual division of the cells, and equal work."""
     found = []
     for division in (None, rank_of):
-        s = pressed(monkeypatch, division)
+        s = pressed(monkeypatch, division, floor=floor)
         for _ in range(125):
             s.step()
         order = s.contact.L.sorting(COMM)
         found.append((in_order(s, s.u), parallel.gather_rows(COMM, s.r)[order]))
         assert np.count_nonzero(found[-1][1]) > 10
-        segments = COMM.allgather(s.contact.assembly._segments)
+        segments = COMM.allgather(s.contact.members[0].assembly._segments)
         assert max(segments) <= 1.35 * np.mean(segments) + 3
     for one, other in zip(*found):
         assert one == pytest.approx(other, rel=0, abs=1e-12 * np.abs(one).max())
