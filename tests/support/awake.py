@@ -24,7 +24,7 @@ def awake(contact):
         )
         assembly._searched[:], assembly._at[:] = np.inf, np.nan
         update = assembly.update
-        assembly.update = lambda u, every=True, update=update: update(u)
+        assembly.update = lambda u, every=True, renew=False, update=update: update(u, renew=renew)
     return contact
 
 
