@@ -379,7 +379,8 @@ static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t 
             double of_m = m[0][i] * x[0][i] + m[1][i] * x[1][i] + m[2][i] * x[2][i];
             double square = x[0][i] * x[0][i] + x[1][i] * x[1][i] + x[2][i] * x[2][i];
             double size = 1.0 / sqrt(wm * wm + ws * ws - 2.0 * wm * ws * cosine);
-            double along = (wm * of_m - ws * of_s) * size, cs = (wm * cosine - ws) * size, cm = (wm - ws * cosine) * size;
+            double along = (wm * of_m - ws * of_s) * size;
+            double cs = (wm * cosine - ws) * size, cm = (wm - ws * cosine) * size;
             double ends = wm * chord[i] + ws * plane->chord, half = ends * ends * size / (2.0 * SQRT3 * (ws + wm));
             double thick = plane->warp + radius * sqrt(larger(0.0, 1.0 - cs * cs) + ROUNDING) + warp[i] +
                            r[i] * sqrt(larger(0.0, 1.0 - cm * cm) + ROUNDING);
@@ -429,7 +430,8 @@ static void add_corner(const Mesh *mesh, Work *work, int64_t node, int64_t numbe
     }
 }
 
-static int start_work(Work *work, int64_t facets, int64_t surfaces, int64_t of_surfaces, int64_t lists, int64_t of_lists)
+static int start_work(Work *work, int64_t facets, int64_t surfaces, int64_t of_surfaces, int64_t lists,
+                      int64_t of_lists)
 {
     int64_t spheres = of_surfaces + of_lists + 1;
     work->room = 32 * of_lists + 1;

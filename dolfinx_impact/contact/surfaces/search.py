@@ -73,13 +73,11 @@ class _Lists(NamedTuple):
 
     @classmethod
     def of_members(cls, arrays: Sequence[IntArray]) -> _Lists:
-        """From an array for each member; those that are the same object are held once."""
-        number: dict[int, int] = {}
-        arrays = list(arrays)
-        of = [number.setdefault(id(each), len(number)) for each in arrays]
-        first = dict(zip(reversed(of), reversed(arrays)))
-        held = [first[k] for k in range(len(number))]
-        return cls(_starts([each.size for each in held]), _joined(held), _integers(of))
+        """From an array for each member; equal ones are held once."""
+        held: dict[bytes, int] = {}
+        of = [held.setdefault(_integers(each).tobytes(), len(held)) for each in arrays]
+        lists = [np.frombuffer(each, np.int64) for each in held]
+        return cls(_starts([each.size for each in lists]), _joined(lists), _integers(of))
 
 
 class FacetSearch:
