@@ -25,6 +25,7 @@ RUNS = (
     {"case": "elements", "ranks": 2, "dofs": [200_000]},
     {"case": "scaling", "ranks": 1, "dofs": [1_000_000]},
     {"case": "surfaces", "ranks": 1, "dofs": []},
+    {"case": "surfaces", "ranks": 2, "dofs": []},
     {"case": "contact-ranks", "ranks": 1, "dofs": []},
     {"case": "contact-ranks", "ranks": 2, "dofs": []},
     {"case": "hati-solid", "ranks": 1, "dofs": []},
@@ -108,6 +109,28 @@ def setup() -> str:
     return _table([*head, "most memory [kB per dof]"], map(row, kinds), found.place)
 
 
+def surfaces() -> str:
+    """Steps with contact between surfaces beside steps without, on one rank and on two."""
+    one, two, what = Measured("surfaces"), Measured("surfaces", 2), "surfaces"
+    labels = {
+        "friction 0": "two blocks, 5041 points",
+        "friction 0.3": "the same, friction 0.3",
+        "few points": "a small block on a large one, 484 points",
+        "many points": "two plates, 20 164 points",
+    }
+
+    def row(told: str, label: str) -> list[str]:
+        each = (f"surfaces, {part}, {told}" for part in ("step", "rows", "solution", "search"))
+        per_point = one.cell(what, f"surfaces, per point, {told}", "{:.0f}")
+        ratios = [" / ".join(of.cell(what, name, "{:.2f}") for of in (one, two)) for name in each]
+        return [label, *ratios, per_point]
+
+    head = ["1e6 dofs", "step over free step, 1 / 2 ranks", "of it gaps and rows", "solution", "search"]
+    return _table(
+        [*head, "ns per closed point"], [row(*each) for each in labels.items()], one.place, two.place
+    )
+
+
 #: Products with H in a step of the counted blocks.
 _PRODUCTS = 20
 
@@ -126,10 +149,7 @@ def contact_ranks() -> str:
             names = ("segments", "points", "held", "neighbours", "nodes")
             counted = [found.cell(what, f"{name}, {ranks}", "{:.0f}") for name in names]
             rows.append([f"{_dofs(what):.1e}", ranks.split()[0], *counted])
-    try:
-        costs = _Costs()
-    except KeyError:
-        return _table(head, rows, found.place)
+    costs = _Costs()
     for row in rows:
         row += [f"{1e3 * value:.2f}" for value in costs.of(float(row[0]), *map(float, row[1:4]))]
     return _table(
@@ -147,16 +167,16 @@ class _Costs:
     """Seconds of a step on many ranks, extrapolated from those of one core and of two ranks."""
 
     def __init__(self) -> None:
-        counted, surfaces, elements = map(Measured, ("contact-ranks", "surfaces", "elements"))
-        two = Measured("contact-ranks", 2)
+        counted, surfaces, two = Measured("contact-ranks"), Measured("surfaces"), Measured("contact-ranks", 2)
         what = next(what for what, name in counted.numbers if name == "segments, 1 ranks")
-        self._per_dof = 1e-9 * elements.numbers["elements", "linear Q1 hexahedra, cube, 1000000, ns a dof"]
-        step = self._per_dof * _dofs(what)
-        parts = [
-            surfaces.numbers["surfaces", f"surfaces, {name}, friction 0"] for name in ("rows", "solution")
-        ]
-        sizes = [counted.numbers[what, f"{name}, 1 ranks"] for name in ("segments", "points")]
-        self._per_segment, self._per_point = (step * part / size for part, size in zip(parts, sizes))
+        segments, points = (counted.numbers[what, f"{name}, 1 ranks"] for name in ("segments", "points"))
+        names = ("step", "rows", "solution", "per point")
+        ratio, rows, solution, per_point = (
+            surfaces.numbers["surfaces", f"surfaces, {name}, friction 0"] for name in names
+        )
+        step = 1e-9 * per_point * points / (ratio - 1.0)
+        self._per_dof, self._per_segment = step / _dofs(what), step * rows / segments
+        self._per_point = step * solution / points
         self._message = 1e-6 * two.numbers["messages", "exchange and sum, us"]
         self.place = surfaces.place
 
@@ -218,6 +238,7 @@ def released(scheme: str, elements: int, courant: float = 0.7) -> tuple[float, f
 TABLES: Mapping[str, Callable[[], str]] = {
     "elements": elements,
     "setup": setup,
+    "surfaces": surfaces,
     "contact-ranks": contact_ranks,
     "beam": beam,
     "crane": crane,
