@@ -31,7 +31,7 @@ def awake(contact):
 def seen(assembly):
     """What a step reads of the closed points: numbers, gaps, areas, and rows by the nodes of the facets."""
     closed = assembly.gap <= assembly.tolerance
-    start, nodes, B, W = assembly.entries(closed)
+    start, nodes, B, W = assembly.entries(lambda gap: gap <= assembly.tolerance)
     which = np.flatnonzero(closed)
     return [
         which,
