@@ -10,8 +10,9 @@ class Unbounded:
         self._search = search
 
     def find(self, *given):
-        pairs, member, above, beside, lever = self._search.find(*given)
-        return pairs, member, np.full_like(above, -np.inf), np.full_like(beside, -np.inf), lever
+        found = self._search.find(*given)
+        far = np.full_like(found.above, -np.inf)
+        return found._replace(above=far, beside=far)
 
 
 def awake(contact):

@@ -15,9 +15,9 @@ from mpi4py import MPI
 from scipy import sparse
 
 from ..._types import BoolArray, FloatArray, IntArray
-from ...contact.surfaces.ranks import regions
 from ...contact.surfaces.ranks.bisection import bisected, imbalance, of_nodes
 from ...contact.surfaces.tables import LARGEST_GAP
+from . import regions
 from .measurement import Number, Seconds, Turns, seconds_per_call
 from .surfaces import CELLS
 

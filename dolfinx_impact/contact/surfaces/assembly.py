@@ -17,7 +17,7 @@ from .facets import Facets
 from .halo import Halo
 from .mortar import MortarPoints, Sides
 from .ranks.contact_ranks import ContactRanks
-from .search import Candidates, CornerCandidates, FacetSearch
+from .search import FacetSearch
 from .sides import normal_order
 from .tables import DEPTH, LARGEST_GAP, Tables
 
@@ -243,10 +243,9 @@ class Assembly:
         self._x, self._searched[:] = self.positions(u), u[self._own_dofs]
         self.searches += 1
         bounds = self._x, LARGEST_GAP, self._margin
-        found = Candidates(*self._search.find(*bounds))
+        found = self._search.find(*bounds)
         self._work.set_candidates(found, corners.sharp)
-        pairs, _, above, *_ = self._corner_search.find(*bounds)
-        corners.set_candidates(CornerCandidates(pairs, above))
+        corners.set_candidates(self._corner_search.find(*bounds))
         chosen = _marked(len(facets.nodes), found.pairs, corners.facets_in_use())
         chosen[facets.sharp[np.repeat(chosen, np.diff(facets.sharp_start))]] = True
         used = np.flatnonzero(chosen)

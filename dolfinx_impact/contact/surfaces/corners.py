@@ -10,7 +10,7 @@ from mpi4py import MPI
 from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
 from .facets import Facets
-from .search import CornerCandidates
+from .search import Candidates
 from .sides import sides_at_nodes
 from .tables import Tables
 
@@ -77,7 +77,7 @@ class CornerPoints:
         )
         self._pairs: IntArray = np.zeros((0, 2), dtype=np.int64)
 
-    def set_candidates(self, found: CornerCandidates) -> None:
+    def set_candidates(self, found: Candidates) -> None:
         """Set the candidate facets of the corners, after a search."""
         self._pairs = found.pairs
         self._tables.set(corner_pairs=len(found.pairs), corner_pair=found.pairs, corner_above=found.above)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._types import BoolArray, FloatArray, IntArray
 from .facets import Facets
-from .search import Candidates
+from .search import Candidates, starts
 from .sides import sides_at_nodes, walls
 from .tables import Tables
 
@@ -57,15 +57,11 @@ class _Pair:
 
     Attributes:
         facets: Slave facets at the points and the next ring, shape (n,).
-        wall: Number of each facet of the master among the walls of a room, in the order of the facets.
-        walls: Number of walls.
         nodes, normals: Nodes of the points and normals of their sides.
         point, part, place: The points of parts at them, and their places among the nodes of these, sorted.
     """
 
     facets: IntArray
-    wall: IntArray
-    walls: int
     nodes: IntArray
     normals: FloatArray
     point: IntArray
@@ -114,30 +110,33 @@ class MortarPoints:
         self._tables, self._facets = tables, facets
         found = [_points_of(facets, each, mine) for each in sides]
         self.slave_facets = [each.facets for each in found]
-        self._walls = np.array([each.walls for each in found])
-        self._wall = np.concatenate([each.wall for each in found])
-        self._first_wall = _starts([each.wall.size for each in found])[:-1]
-        self._first_part = _starts([each.facets.size * each.walls for each in found])[:-1]
+        self._walls = np.array([each.walls for each in sides])
+        self._wall = np.concatenate([each.wall for each in sides])
+        self._first_wall = starts([each.wall.size for each in sides])[:-1]
+        self._parts_of = np.array([each.facets.size for each in found]) * self._walls
+        self._first_part = starts(self._parts_of)[:-1]
         self._place_in_slave, self._place_in_surface = (
             np.zeros(len(facets.nodes), np.int64) for _ in range(2)
         )
         for k, (_, master) in enumerate(pairs):
             self._place_in_slave[found[k].facets] = np.arange(found[k].facets.size)
-            self._place_in_surface[facets.of(master)] = np.arange(found[k].wall.size)
+            self._place_in_surface[facets.of(master)] = np.arange(sides[k].wall.size)
         self.nodes = np.concatenate([each.nodes for each in found])
         self.normals = np.concatenate([each.normals for each in found])
         self.member = np.repeat(np.arange(len(found)), [each.nodes.size for each in found])
-        self.walls = np.concatenate([np.tile(np.arange(e.walls), e.nodes.size // e.walls) for e in found])
+        self.walls = np.concatenate(
+            [np.tile(np.arange(n), e.nodes.size // n) for n, e in zip(self._walls, found)]
+        )
         self._set_parts(found, axisymmetric)
         self._set_points(found)
 
     def _set_parts(self, found: Sequence[_Pair], axisymmetric: bool) -> None:
         facets, n = self._facets, self._facets.nodes.shape[1]
-        facet = np.concatenate([np.repeat(each.facets, each.walls) for each in found])
+        facet = np.concatenate([np.repeat(each.facets, n) for n, each in zip(self._walls, found)])
         _, size = facets.normals(facets.x)
         if axisymmetric:
             size = size * 2.0 * np.pi * facets.x[facets.nodes][..., 0].mean(axis=1)
-        member = np.repeat(np.arange(len(found)), [each.facets.size * each.walls for each in found])
+        member = np.repeat(np.arange(len(found)), self._parts_of)
         slots, slot = np.unique(member[:, None] * len(facets.x) + facets.nodes[facet], return_inverse=True)
         of_points = np.zeros(facet.size, dtype=bool)
         for each, first in zip(found, self._first_part):
@@ -162,7 +161,7 @@ class MortarPoints:
 
     def _set_points(self, found: Sequence[_Pair]) -> None:
         facets, count = self._facets, self.nodes.size
-        first = _starts([each.nodes.size for each in found])
+        first = starts([each.nodes.size for each in found])
         self._point = np.concatenate([start + each.point for start, each in zip(first, found)])
         self._part = np.concatenate([start + each.part for start, each in zip(self._first_part, found)])
         self._place = np.concatenate([each.place for each in found])
@@ -172,7 +171,7 @@ class MortarPoints:
         _, begin, several = np.unique(slots, return_index=True, return_counts=True)
         self._tables.set(
             points=count,
-            part_start=_starts(np.bincount(self._point, minlength=count)),
+            part_start=starts(np.bincount(self._point, minlength=count)),
             part=self._part,
             place=self._place,
             point_slot=np.searchsorted(self._slots, slots),
@@ -200,7 +199,7 @@ class MortarPoints:
         order = np.argsort(part, kind="stable") if self._walls.max(initial=1) > 1 else slice(None)
         pairs = found.pairs[order]
         tables.set(
-            start=_starts(np.bincount(part, minlength=self.parts.size)),
+            start=starts(np.bincount(part, minlength=self.parts.size)),
             pair=pairs,
             above=found.above[order],
             beside=found.beside[order],
@@ -272,17 +271,9 @@ def _points_of(facets: Facets, sides: Sides, mine: BoolArray) -> _Pair:
     order = np.argsort(point, kind="stable")
     return _Pair(
         facets=of_slave[chosen],
-        wall=sides.wall,
-        walls=most,
         nodes=np.repeat(sides.node[own], most),
         normals=np.repeat(sides.normals[own], most, axis=0),
         point=point[order],
         part=(facet[:, None] * most + of_wall).ravel()[order],
         place=np.repeat(place, most)[order],
     )
-
-
-def _starts(lengths: IntArray | Sequence[int]) -> IntArray:
-    """Starts of rows of these lengths, and the end of the last one."""
-    starts: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return starts

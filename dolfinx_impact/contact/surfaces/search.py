@@ -27,10 +27,11 @@ int64_t find_candidates(
 
 
 class Candidates(NamedTuple):
-    """Pairs of facets that may have a segment before the next search.
+    """Pairs of facets that may have a segment before the next search, or of corners and facets opposite.
 
     Attributes:
-        pairs: Slave and master facet, shape (n, 2), sorted by the pair of surfaces, slave and master.
+        pairs: Slave, or number of the corner, and master facet, shape (n, 2), sorted by the pair of surfaces,
+            slave and master.
         member: Number of the pair of surfaces of each, shape (n,).
         above: Least distance of both facets along their common normal at the search, shape (n,) [m]:
             negative where they overlap along it.
@@ -44,19 +45,6 @@ class Candidates(NamedTuple):
     above: FloatArray
     beside: FloatArray
     lever: FloatArray
-
-
-class CornerCandidates(NamedTuple):
-    """Corners and facets whose distance may become a gap before the next search.
-
-    Attributes:
-        pairs: Number of the corner, and facet, shape (n, 2), sorted.
-        above: Least distance of the corner to the nodes of the facet along the facet's normal at the search,
-            shape (n,) [m].
-    """
-
-    pairs: IntArray
-    above: FloatArray
 
 
 class _Lists(NamedTuple):
@@ -77,7 +65,7 @@ class _Lists(NamedTuple):
         held: dict[bytes, int] = {}
         of = [held.setdefault(_integers(each).tobytes(), len(held)) for each in arrays]
         lists = [np.frombuffer(each, np.int64) for each in held]
-        return cls(_starts([each.size for each in lists]), _joined(lists), _integers(of))
+        return cls(starts([each.size for each in lists]), _joined(lists), _integers(of))
 
 
 class FacetSearch:
@@ -102,8 +90,8 @@ class FacetSearch:
         order = np.argsort(facets.surface, kind="stable")
         ends = np.searchsorted(facets.surface[order], np.column_stack([used, used + 1]))
         of_surface = _joined([order[first:last] for first, last in ends])
-        surface_start = _starts(ends[:, 1] - ends[:, 0])
-        numbers = _starts(np.diff(listed.start)[listed.of])  # of the first corner of each member
+        surface_start = starts(ends[:, 1] - ends[:, 0])
+        numbers = starts(np.diff(listed.start)[listed.of])  # of the first corner of each member
         nodes, corners = _integers(facets.nodes), _integers(shape.corners)
         flatness, diameter = map(np.ascontiguousarray, (facets.flatness, facets.diameter))
         curved = shape.points.size > 2
@@ -122,10 +110,13 @@ class FacetSearch:
         self._distances = np.empty((capacity, 3))
         self._found = capacity, _int64(self._pairs), _int64(self._member), address(self._distances)
 
-    def find(
-        self, x: FloatArray, largest_gap: float, margin: float
-    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
-        """Candidates at the positions ``x`` of all nodes, in the form of :class:`Candidates`.
+    def find(self, x: FloatArray, largest_gap: float, margin: float) -> Candidates:
+        """Candidates while no node moves by more than half the margin.
+
+        Args:
+            x: Positions of all nodes, shape (nodes, gdim) [m].
+            largest_gap: Largest gap of a segment over the larger diameter of its facets.
+            margin: Largest change of a distance until the next search [m].
 
         Raises:
             MemoryError: No memory is left.
@@ -140,58 +131,7 @@ class FacetSearch:
         if count < 0:
             raise MemoryError("no memory is left for the search of facets")
         above, beside, lever = self._distances[:count].T.copy()
-        return self._pairs[:count].copy(), self._member[:count].copy(), above, beside, lever
-
-
-def candidates(
-    facets: Facets,
-    x: FloatArray,
-    slave_facets: Sequence[IntArray],
-    pairs_of_surfaces: Sequence[tuple[int, int]],
-    largest_gap: float,
-    margin: float,
-) -> Candidates:
-    """Pairs of facets that may have a segment while no node moves by more than half the margin.
-
-    Args:
-        facets: All facets.
-        x: Positions of their nodes, shape (nodes, gdim) [m].
-        slave_facets: For each pair of surfaces, sorted, the facets of the slave that this rank integrates.
-        pairs_of_surfaces: Numbers of the slave and the master surface of each pair of surfaces.
-        largest_gap: Largest gap of a segment over the larger diameter of its facets.
-        margin: Largest change of a distance until the next search [m].
-
-    Raises:
-        MemoryError: No memory is left.
-    """
-    surfaces = np.asarray(pairs_of_surfaces, np.int64).reshape(-1, 2)[:, 1]
-    return Candidates(*FacetSearch(facets, slave_facets, surfaces).find(x, largest_gap, margin))
-
-
-def corner_candidates(
-    facets: Facets,
-    x: FloatArray,
-    nodes: Sequence[IntArray],
-    others: Sequence[int],
-    largest_gap: float,
-    margin: float,
-) -> CornerCandidates:
-    """Corners and facets whose distance may become a gap while no node moves by more than half the margin.
-
-    Args:
-        facets: All facets.
-        x: Positions of their nodes, shape (nodes, gdim) [m].
-        nodes: Corner nodes of each group; corners are numbered through all groups.
-        others: Number of the surface opposite to each group.
-        largest_gap: Largest gap over the diameter of the facet.
-        margin: Largest change of a distance until the next search [m].
-
-    Raises:
-        MemoryError: No memory is left.
-    """
-    search = FacetSearch(facets, nodes, np.asarray(others, np.int64), points=True)
-    pairs, _, above, _, _ = search.find(x, largest_gap, margin)
-    return CornerCandidates(pairs, above)
+        return Candidates(self._pairs[:count].copy(), self._member[:count].copy(), above, beside, lever)
 
 
 @functools.cache
@@ -209,9 +149,10 @@ def _integers(values: Any) -> IntArray:
     return np.ascontiguousarray(values, np.int64)
 
 
-def _starts(sizes: Any) -> IntArray:
-    starts: IntArray = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return starts
+def starts(lengths: IntArray | Sequence[int]) -> IntArray:
+    """Starts of rows of these lengths, and the end of the last one."""
+    found: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return found
 
 
 def _joined(arrays: Sequence[AnyArray]) -> IntArray:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 
-from dolfinx_impact.contact.surfaces.ranks import regions
+from dolfinx_impact.benchmark.speed import regions
 from dolfinx_impact.contact.surfaces.ranks.bisection import bisected, imbalance, of_nodes
 from dolfinx_impact.contact.surfaces.ranks.route import Route
 

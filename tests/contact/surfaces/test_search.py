@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from dolfinx_impact.contact.surfaces.search import candidates, corner_candidates
+from dolfinx_impact.contact.surfaces.search import FacetSearch
 
 #: Corners among the nodes in the order of the boundary, for segments, triangles and quadrilaterals.
 CORNERS = {"line": [0, 1], "triangle": [0, 1, 2], "quadrilateral": [0, 2, 3, 1]}
@@ -105,9 +105,18 @@ def positions(facets, pairs, x=None):
     return (facets.x if x is None else x)[facets.nodes[pairs][:, :, facets.shape.corners]]
 
 
+def candidates(facets, slaves, members, margin, x=None):
+    masters = np.array([master for _, master in members], dtype=np.int64)
+    return FacetSearch(facets, slaves, masters).find(facets.x if x is None else x, GAP, margin)
+
+
+def corner_candidates(facets, nodes, others, margin):
+    found = FacetSearch(facets, nodes, np.array(others), points=True).find(facets.x, GAP, margin)
+    return found.pairs, found.above
+
+
 def found(facets, margin, x=None, members=((0, 1),)):
-    x = facets.x if x is None else x
-    return candidates(facets, x, [facets.of(s) for s, _ in members], members, GAP, margin)
+    return candidates(facets, [facets.of(s) for s, _ in members], members, margin, x)
 
 
 def rough(kind, seed):
@@ -202,16 +211,16 @@ def test_all_pairs_of_surfaces_at_once():
     facets = surfaces("triangle", *sheets)
     members, margin = [(1, 0), (1, 2), (3, 0), (2, 3)], 0.05
     slaves = [facets.of(1)] * 2 + [facets.of(3)[::2], facets.of(2)[::3]]
-    every = candidates(facets, facets.x, slaves, members, GAP, margin)
+    every = candidates(facets, slaves, members, margin)
     assert np.all(np.diff(every.member) >= 0)
     for k, pair in enumerate(members):
-        alone = candidates(facets, facets.x, [slaves[k]], [pair], GAP, margin)
+        alone = candidates(facets, [slaves[k]], [pair], margin)
         assert len(alone.pairs) > 0
         for one, other in zip(alone._replace(member=alone.member + k), every):
             assert np.array_equal(one, other[every.member == k])
         order = np.lexsort(alone.pairs.T[::-1])
         assert np.array_equal(order, np.arange(order.size)) and np.isin(alone.pairs[:, 0], slaves[k]).all()
-    again = candidates(facets, facets.x, slaves, members, GAP, margin)
+    again = candidates(facets, slaves, members, margin)
     assert all(np.array_equal(*each) for each in zip(every, again))
 
 
@@ -263,9 +272,9 @@ def test_curved_facets_have_no_bounds():
 def test_nothing_to_search():
     facets = rough("triangle", 0)
     none = np.zeros(0, dtype=np.int64)
-    assert not len(candidates(facets, facets.x, [], [], GAP, 0.1).pairs)
-    assert not len(candidates(facets, facets.x, [none], [(0, 1)], GAP, 0.1).pairs)
-    assert not len(corner_candidates(facets, facets.x, [none, none], [0, 1], GAP, 0.1).pairs)
+    assert not len(candidates(facets, [], [], 0.1).pairs)
+    assert not len(candidates(facets, [none], [(0, 1)], 0.1).pairs)
+    assert not len(corner_candidates(facets, [none, none], [0, 1], 0.1)[0])
     assert not len(found(facets, 0.02, members=((0, 0),)).pairs), "facets of a sheet do not face each other"
 
 
@@ -274,7 +283,7 @@ def test_corners(kind):
     """Numbered through all groups; facets within reach, with the distance along their normals now."""
     facets, margin = rough(kind, 1), 0.02
     groups = [np.unique(facets.nodes[facets.of(0)])[::5], np.unique(facets.nodes[facets.of(1)])[::3]]
-    pairs, above = corner_candidates(facets, facets.x, groups, [1, 0], GAP, margin)
+    pairs, above = corner_candidates(facets, groups, [1, 0], margin)
     at = facets.x[facets.nodes]
     centre = at.mean(axis=1)
     radius = np.linalg.norm(at - centre[:, None], axis=2).max(axis=1)

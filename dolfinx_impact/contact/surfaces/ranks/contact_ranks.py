@@ -109,7 +109,7 @@ class ContactRanks:
             largest_gap, margin: See :meth:`.FacetSearch.find`.
         """
         facets, comm = self._facets, self._comm
-        found, pairs = np.unique(self._search.find(x, largest_gap, margin)[0][:, 0], return_counts=True)
+        found, pairs = np.unique(self._search.find(x, largest_gap, margin).pairs[:, 0], return_counts=True)
         rows = parallel.gather_rows(comm, np.column_stack([found, pairs]))
         weights = np.bincount(rows[:, 0], rows[:, 1], len(facets.nodes)).astype(np.int64)
         near = np.flatnonzero(weights)

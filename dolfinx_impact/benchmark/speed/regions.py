@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._types import BoolArray, FloatArray
-from .bisection import bisected
+from ..._types import BoolArray, FloatArray
+from ...contact.surfaces.ranks.bisection import bisected
 
 #: Boxes of a rank: around a closed shell a single one would be everything within.
 MOST = 16
