@@ -23,7 +23,7 @@ def awake(contact):
         assembly._search, assembly._corner_search = map(
             Unbounded, (assembly._search, assembly._corner_search)
         )
-        assembly._searched[:], assembly._at[:] = np.inf, np.nan
+        assembly._motion.forget()
         update = assembly.update
         assembly.update = lambda u, every=True, renew=False, update=update: update(u, renew=renew)
     return contact

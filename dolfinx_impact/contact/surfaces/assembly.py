@@ -16,6 +16,7 @@ from .corners import CornerPoints
 from .facets import Facets
 from .halo import Halo
 from .mortar import MortarPoints, Sides
+from .motion import NodeMotion
 from .ranks.contact_ranks import ContactRanks
 from .search import FacetSearch
 from .sides import normal_order
@@ -81,23 +82,19 @@ class Assembly:
         others = np.array(self.corners.others, np.int64)
         self._corner_search = FacetSearch(facets, self.corners.each, others, points=True)
         self.halo: Halo
-        self._own = np.flatnonzero(mine)
-        self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
-        self._x, self._at = facets.x.copy(), np.full((self._own.size, gdim), np.nan)
-        self._searched = np.full((self._own.size, gdim), np.inf)
-        self._kept, self.path = np.full((self._own.size, gdim), np.nan), np.nan
-        self._motion = tuple(map(address, (self._searched, self._kept, self._at)))
+        self._motion = NodeMotion(self._tables.functions, facets, body.comm.rank, body.block)
+        self._x, self.path = facets.x.copy(), np.nan
         self._margin = -_MARGIN * parallel.largest(self._comm, -facets.diameter)
         self.path_between_searches, self.searches = 0.5 * self._margin, 0
         #: Whether all gaps are known, not those alone that may be closed.
         self._complete = False
-        self._segments, self._flags = 0, np.zeros(3)
+        self._segments = 0
         self._watched: IntArray = np.zeros(0, np.int64)
         self._watching: BoolArray = np.zeros(0, dtype=bool)
         self._place: Int32Array = np.zeros(0, np.int32)
         self._y: FloatArray = np.zeros((0, gdim))
         self._rows = np.zeros(0, np.int32), np.zeros((0, gdim)), np.zeros(0)
-        on = self._own[facets.part[self._own] >= 0]
+        on = np.flatnonzero(mine & (facets.part >= 0))
         keys = np.column_stack([facets.part[on], self._keys(on)])
         self.loaded = SparseRows(self.dofs_of(on), np.zeros((on.size, gdim)), keys)
 
@@ -125,7 +122,7 @@ class Assembly:
         if changed:
             self._set_work(self._points_at(self._tables, self.ranks.mine))
             # Nothing is known of them.
-            self._searched[:], self._at[:] = np.inf, np.nan
+            self._motion.forget()
 
     def _set_facets(self) -> None:
         """Give the tables the facets at zero displacement."""
@@ -177,9 +174,8 @@ class Assembly:
             every: Whether gaps of all points are needed; else those above the tolerance may be infinite.
             renew: Whether the points may be divided among the ranks anew, where that is due.
         """
-        flags, tables = self._flags, self._tables
-        counts = self._own.size, address(self._own_dofs, "int64_t *"), address(u)
-        tables.functions.motion(*counts, *self._motion, address(flags))
+        flags, tables = self._motion.found, self._tables
+        self._motion.look(u)
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
         self.path = float(flags[2])
@@ -240,7 +236,8 @@ class Assembly:
     def search(self, u: FloatArray) -> None:
         """Find the pairs of facets that may come into contact at ``u``."""
         facets, corners = self.facets, self.corners
-        self._x, self._searched[:] = self.positions(u), u[self._own_dofs]
+        self._x = self.positions(u)
+        self._motion.search(u)
         self.searches += 1
         bounds = self._x, LARGEST_GAP, self._margin
         found = self._search.find(*bounds)
@@ -285,22 +282,22 @@ class Assembly:
 
     def positions(self, u: FloatArray) -> FloatArray:
         """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]. Collective."""
-        return self._displaced(u[self._own_dofs])
+        return self._displaced(u[self._motion.dofs])
 
     def _displaced(self, own: FloatArray) -> FloatArray:
         """Positions of all nodes by the displacements of those that this rank owns."""
-        rows = parallel.gather_rows(self._comm, np.column_stack([self._own, own]))
+        rows = parallel.gather_rows(self._comm, np.column_stack([self._motion.nodes, own]))
         x, nodes = self.facets.x.copy(), rows[:, 0].astype(np.int64)
         x[nodes] += rows[:, 1:]
         return x
 
     def keep_positions(self) -> None:
         """Keep the positions of the last :meth:`update`, from which :attr:`path` counts."""
-        self._kept[:] = self._at
+        self._motion.keep()
 
     def kept_positions(self) -> FloatArray:
         """Kept positions of all nodes, shape (nodes, gdim) [m]. Collective."""
-        return self._displaced(self._kept)
+        return self._displaced(self._motion.kept)
 
     # -- rows
 
@@ -337,7 +334,7 @@ class Assembly:
 
     def longest_path(self, v: FloatArray, dt: float) -> tuple[float, float]:
         """Bound of the approach of two surfaces in a step [m], and the depth in which overlap is seen [m]."""
-        facets, at = self.facets, v[self._own_dofs]
+        facets, at = self.facets, v[self._motion.dofs]
         sums = self._comm.allreduce(np.append(at.sum(axis=0), len(at)))
         speed = parallel.largest(self._comm, np.linalg.norm(at - sums[:-1] / sums[-1], axis=1))
         return 2.0 * dt * speed, 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())

@@ -150,22 +150,29 @@ static int wake(tables *t, int every)
         }
     return any;
 }
-/* Largest squares of the change of the displacements since three moments: since then, since kept, and whether
-   they differ from the last ones, which become those of now; NaN stays NaN. */
-void motion(ptrdiff_t count, const int64_t *dofs, const double *u, const double *then, const double *kept,
-            double *last, double *found)
+
+/* Nodes ahead of that which is looked at whose displacements are asked for: they lie in a vector that is far from the
+   processor since the last step. */
+#define AHEAD 32
+
+/* Largest changes of the displacements since two moments, since a search and since kept, and whether they differ from
+   the last ones; those of now are written. NaN stays NaN. `last` and `kept` may be the same, and `now` and `last`. */
+void motion(ptrdiff_t count, const int32_t *nodes, ptrdiff_t block, const double *u, const double *then,
+            const double *kept, const double *last, double *now, double *found)
 {
     double squares[2] = {0.0, 0.0};
     int changed = 0;
     for (ptrdiff_t k = 0; k < count; k++) {
+        const double *one = u + nodes[k] * block;
         double a = 0.0, b = 0.0;
+        __builtin_prefetch(u + nodes[k + AHEAD < count ? k + AHEAD : k] * block);
         for (int i = 0; i < G; i++) {
             const ptrdiff_t at = k * G + i;
-            const double now = u[dofs[at]];
-            a += (now - then[at]) * (now - then[at]);
-            b += (now - kept[at]) * (now - kept[at]);
-            changed |= !(now == last[at]);
-            last[at] = now;
+            const double value = one[i];
+            a += (value - then[at]) * (value - then[at]);
+            b += (value - kept[at]) * (value - kept[at]);
+            changed |= !(value == last[at]);
+            now[at] = value;
         }
         squares[0] = a > squares[0] || a != a ? a : squares[0];
         squares[1] = b > squares[1] || b != b ? b : squares[1];

@@ -59,5 +59,5 @@ void mark_corners(tables *t);
 void project_corners(tables *t, int every);
 ptrdiff_t row_length(const tables *t, const uint8_t *which);
 ptrdiff_t set_rows(tables *t, const uint8_t *which, int64_t *start, int32_t *nodes, double *B, double *W);
-void motion(ptrdiff_t count, const int64_t *dofs, const double *u, const double *then, const double *kept,
-            double *last, double *found);
+void motion(ptrdiff_t count, const int32_t *nodes, ptrdiff_t block, const double *u, const double *then,
+            const double *kept, const double *last, double *now, double *found);
