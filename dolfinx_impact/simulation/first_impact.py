@@ -51,20 +51,21 @@ def _changes(contact: Contact, rows: ContactOperator, v: FloatArray) -> FloatArr
 
 def _meeting(contact: SurfaceContact, u: FloatArray, v: FloatArray, t: float) -> ContactOperator:
     """Rows of surfaces where they come near each other on straight ways, if they do. Collective."""
-    facets, time = contact.facets, 0.0
+    (smallest, largest), time = contact.assembly.sizes, 0.0
     speed, _ = contact.assembly.longest_path(v, 1.0)
     for _ in range(_PLACES):
         rows = contact.at(u + time * v, None, t, every=True).L
         if speed <= 0.0 or contact.comm.allreduce(bool((rows(v) < 0.0).any())):
             break
-        clear = _distance(contact, u + time * v) - float(facets.diameter.max())
-        time += max(clear, 0.25 * float(facets.diameter.min())) / speed
+        clear = _distance(contact, u + time * v) - largest
+        time += max(clear, 0.25 * smallest) / speed
     return rows
 
 
 def _distance(contact: SurfaceContact, u: FloatArray) -> float:
     """Smallest distance of nodes of two surfaces [m]. Collective."""
-    x, facets = contact.assembly.positions(u), contact.facets
+    facets = contact.assembly.all_facets()
+    x = contact.assembly.all_positions(facets, u)
     of = [x[facets.surface_nodes(k)] for k in range(len(contact.surfaces))]
     return min(
         float(cKDTree(of[master]).query(of[slave])[0].min()) for slave, master in contact.assembly.pairs

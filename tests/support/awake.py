@@ -20,13 +20,19 @@ def awake(contact):
     for each in contact.members:
         if (assembly := getattr(each, "assembly", None)) is None:
             continue
-        assembly._search, assembly._corner_search = map(
-            Unbounded, (assembly._search, assembly._corner_search)
-        )
+        assembly.search = lambda u, of=assembly, search=assembly.search: _searched(of, search, u)
         assembly._motion.forget()
         update = assembly.update
         assembly.update = lambda u, every=True, renew=False, update=update: update(u, renew=renew)
     return contact
+
+
+def _searched(assembly, search, u):
+    assembly._renew(u)
+    for name in ("_search", "_corner_search"):
+        if not isinstance(getattr(assembly, name), Unbounded):
+            setattr(assembly, name, Unbounded(getattr(assembly, name)))
+    search(u)
 
 
 def seen(assembly):
@@ -39,7 +45,7 @@ def seen(assembly):
         assembly.gap[which],
         assembly.area[which],
         start.copy(),
-        assembly.needed[nodes],
+        assembly.facets.node_number[assembly.needed[nodes]],
         B.copy(),
         W.copy(),
     ]

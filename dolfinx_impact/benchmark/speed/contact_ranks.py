@@ -15,9 +15,9 @@ from mpi4py import MPI
 from scipy import sparse
 
 from ..._types import BoolArray, FloatArray, IntArray
+from ...contact.surfaces.ranks import boxes
 from ...contact.surfaces.ranks.bisection import bisected, imbalance, of_nodes
 from ...contact.surfaces.tables import LARGEST_GAP
-from . import regions
 from .measurement import Number, Seconds, Turns, seconds_per_call
 from .surfaces import CELLS
 
@@ -179,7 +179,7 @@ def _share(
     ring = np.flatnonzero(ringed[faces.slave].any(axis=1))
     (own, own_radii), (others, radii) = _spheres(faces.x[faces.slave[ring]]), _spheres(faces.x[faces.master])
     reach = 2.0 * LARGEST_GAP * float(radii.max()) + _MARGIN * float(np.sqrt(2.0) * radii.min())
-    masters = np.count_nonzero(regions.near(regions.boxes(own, own_radii), others, radii, reach))
+    masters = np.count_nonzero(boxes.near(boxes.boxes(own, own_radii), others, radii, reach))
     rows = opposite[around]
     nodes = np.union1d(faces.slave[around].ravel(), faces.master[np.unique(rows.indices)].ravel())
     with_rank = np.union1d(np.unique(owner[nodes]), np.unique(user[owner == rank]))

@@ -13,11 +13,12 @@ from ...algebra.operators import SparseRows, coordinate_order
 from ...systems.continuum import Continuum
 from ...systems.elements.compiler import address
 from .corners import CornerPoints
-from .facets import Facets
 from .halo import Halo
-from .mortar import MortarPoints, Sides
+from .held_facets import HeldFacets
+from .mortar import MortarPoints
 from .motion import NodeMotion
 from .ranks.contact_ranks import ContactRanks
+from .ranks.region import Region, gathered
 from .search import FacetSearch
 from .sides import normal_order
 from .tables import DEPTH, LARGEST_GAP, Tables
@@ -34,11 +35,12 @@ class Assembly:
 
     Args:
         body: The solid.
-        facets: Facets of all surfaces.
+        facets: All facets, of which this rank holds some from now on.
         pairs: Numbers of the slave and the master surface of each pair.
         corners: Whether the smooth sides of a node, and corners that no facet faces, have rows of their own.
 
     Attributes:
+        facets: The facets that this rank holds, on several ranks renewed by a search: see :class:`.Region`.
         mortar: The points of pairs of surfaces, which stand before those of corners.
         corners: The points of corners.
         nodes: Nodes of the points of this rank, shape (n,).
@@ -52,39 +54,38 @@ class Assembly:
         pairs: Numbers of the slave and the master surface of each pair.
         path: Largest displacement of a node since :meth:`keep_positions` [m]; NaN without such positions.
         path_between_searches: Displacement of a node after which candidate pairs are searched again [m].
+        sizes: Smallest and largest diameter of all facets [m].
+        depth: In which overlap is seen, that of the flattest cells [m].
     """
 
     def __init__(
-        self, body: Continuum, facets: Facets, pairs: Sequence[tuple[int, int]], *, corners: bool
+        self, body: Continuum, facets: HeldFacets, pairs: Sequence[tuple[int, int]], *, corners: bool
     ) -> None:
-        self.body, self.facets, self._comm, self._divided = body, facets, body.comm, corners
-        gdim, mine = body.gdim, facets.rank == body.comm.rank
+        self.body, self._comm, self._divided, self.pairs = body, body.comm, corners, list(pairs)
+        self._shared, gdim = body.comm.size > 1 and corners, body.gdim
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
-        self.pairs = list(pairs)
-        self._sides = [Sides.of(facets, *each, divided=corners) for each in pairs]
+        self.sizes = float(facets.diameter.min()), float(facets.diameter.max())
+        self.depth = 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
+        self._margin = _MARGIN * self.sizes[0]
         self._masters = np.array([master for _, master in pairs], np.int64)
-        #: Points with which this rank computes, others than its own where ranks share the work.
-        self._tables, shared = self._new_tables(), body.comm.size > 1 and corners
-        self._work = self._points_at(self._tables, mine)
-        self.mortar = self._points_at(self._new_tables(), mine) if shared else self._work
-        self.corners = CornerPoints(self._tables, facets, pairs if corners else (), mine, body.comm)
-        members = self.mortar, self.corners
-        self.nodes, self.normals = (
-            np.concatenate([getattr(m, name) for m in members]) for name in _OF_POINTS
-        )
-        self.ranks = ContactRanks(
-            body.comm, facets, self._sides, self._masters, self.corners.nodes, shared=shared
-        )
-        self.gap, self._area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
-        self._set_work(self._work)
-        self._set_facets()
-        others = np.array(self.corners.others, np.int64)
-        self._corner_search = FacetSearch(facets, self.corners.each, others, points=True)
+        self._tables = Tables(facets.shape, gdim, self._comm, divided=corners)
+        self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"))
+        self._region = Region(self._comm, facets, body.block, self._margin)
+        #: Whether the facets that are held are not those of the points.
+        self._stale = True
         self.halo: Halo
-        self._motion = NodeMotion(self._tables.functions, facets, body.comm.rank, body.block)
-        self._x, self.path = facets.x.copy(), np.nan
-        self._margin = -_MARGIN * parallel.largest(self._comm, -facets.diameter)
+        self._motion = NodeMotion(self._tables.functions, self.facets, body.comm.rank, body.block)
+        self.path = np.nan
+        self._hold()
+        self.gap, self._area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
+        facets, own = self.facets, self._region.own
+        points, of_corners = facets.node_number[self.mortar.nodes], self.corners.nodes.size
+        self.ranks = ContactRanks(
+            self._comm, facets.node_number[own], points, of_corners, shared=self._shared
+        )
+        if self._comm.size == 1:
+            self._set_work(facets.rank == 0)
         self.path_between_searches, self.searches = 0.5 * self._margin, 0
         #: Whether all gaps are known, not those alone that may be closed.
         self._complete = False
@@ -94,35 +95,67 @@ class Assembly:
         self._place: Int32Array = np.zeros(0, np.int32)
         self._y: FloatArray = np.zeros((0, gdim))
         self._rows = np.zeros(0, np.int32), np.zeros((0, gdim)), np.zeros(0)
-        on = np.flatnonzero(mine & (facets.part >= 0))
+        on = own[facets.part[own] >= 0]
         keys = np.column_stack([facets.part[on], self._keys(on)])
         self.loaded = SparseRows(self.dofs_of(on), np.zeros((on.size, gdim)), keys)
 
-    def _new_tables(self) -> Tables:
-        tables = Tables(self.facets.shape, self.body.gdim, self._comm, divided=self._divided)
-        tables.set(axisymmetric=int(self.body.hypothesis == "axisymmetric"))
-        return tables
+    nodes: IntArray
+    normals: FloatArray
 
-    def _points_at(self, tables: Tables, mine: BoolArray) -> MortarPoints:
-        """Points of the nodes in a mask, in tables."""
-        axisymmetric = self.body.hypothesis == "axisymmetric"
-        return MortarPoints(tables, self.facets, self.pairs, self._sides, mine, axisymmetric=axisymmetric)
+    @property
+    def facets(self) -> HeldFacets:
+        """See above."""
+        return self._region.facets
 
-    def _set_work(self, mortar: MortarPoints) -> None:
-        """Set the points of pairs with which this rank computes."""
-        self._work, count = mortar, mortar.nodes.size
-        route = self.ranks.route
+    def all_facets(self) -> HeldFacets:
+        """All facets, gathered for this call: nothing that is asked for in a usual step. Collective."""
+        return gathered(self._comm, self.facets)
+
+    # -- which facets and points
+
+    def _hold(self) -> None:
+        """Give points and tables the facets that are held."""
+        facets = self.facets
+        mine, pairs = facets.rank == self._comm.rank, self.pairs
+        self.mortar = MortarPoints(facets, pairs, mine)
+        self.corners = CornerPoints(self._tables, facets, pairs if self._divided else (), mine, self._comm)
+        members = self.mortar, self.corners
+        self.nodes, self.normals = (
+            np.concatenate([getattr(m, name) for m in members]) for name in _OF_POINTS
+        )
+        others = np.array(self.corners.others, np.int64)
+        self._corner_search = FacetSearch(facets, self.corners.each, others, points=True)
+        self._set_facets()
+
+    def _set_work(self, mine: BoolArray) -> None:
+        """Compute with the points at the nodes in a mask. Collective."""
+        facets, self._work, self._mine = self.facets, self.mortar, mine
+        if self._shared:
+            self._work = MortarPoints(facets, self.pairs, mine)
+            self.ranks.set_route(facets.rank[self._work.nodes])
+        self._work.use(self._tables, axisymmetric=self.body.hypothesis == "axisymmetric")
+        count, route = self._work.nodes.size, self.ranks.route
         self._gap: FloatArray = self.gap if route is None else np.full(route.count, np.inf)
         self._start = np.zeros(self._gap.size + 1, np.int64)
         self._tables.set(gap=self._gap[:count], corner_gap=self._gap[count:])
-        self._search = FacetSearch(self.facets, mortar.slave_facets, self._masters)
+        self._search = FacetSearch(facets, self._work.slave_facets, self._masters)
 
     def take(self, changed: bool) -> None:
         """Compute with the points that are those of this rank now, if they have changed. Collective."""
         if changed:
-            self._set_work(self._points_at(self._tables, self.ranks.mine))
             # Nothing is known of them.
             self._motion.forget()
+            self._stale = True
+
+    def _renew(self, u: FloatArray) -> None:
+        """Hold the facets that are near at ``u``, on several ranks. Collective."""
+        region = self._region
+        if self._comm.size == 1 or not (self._stale or region.lacks(region.positions(u))):
+            return
+        self._stale, numbers = False, self.ranks.nodes()
+        region.renew(u, *numbers)
+        self._hold()
+        self._set_work(np.isin(self.facets.node_number, numbers[0]))
 
     def _set_facets(self) -> None:
         """Give the tables the facets at zero displacement."""
@@ -183,9 +216,7 @@ class Assembly:
         if not flags[1] and (self._complete or not every) and not due:
             return
         self._complete = every
-        changed = due and self.ranks.renew(self.positions(u), LARGEST_GAP, self._margin)
-        if changed:
-            self._set_work(self._points_at(self._tables, self.ranks.mine))
+        changed = due and self._share(u)
         # NaN is no contact, and noticed by the guard of the run.
         if changed or not flags[0] <= self.path_between_searches:
             self.search(u)
@@ -199,6 +230,18 @@ class Assembly:
             tables.functions.project_corners(tables.pointer, every)
         self._set_own()
 
+    def _share(self, u: FloatArray) -> bool:
+        """Share the work at ``u`` equally; whether other facets are held now. Collective."""
+        before = self.facets
+        self._renew(u)
+        x, facets = self.positions(u), self.facets
+        slaves, counts = np.unique(
+            self._search.find(x, LARGEST_GAP, self._margin).pairs[:, 0], return_counts=True
+        )
+        counted = self._mine[facets.nodes[slaves, 0]]
+        self._stale |= self.ranks.renew(facets, np.column_stack([slaves, counts])[counted], x)
+        return self._stale or facets is not before
+
     def _set_own(self) -> None:
         """Bring gaps and areas to the points that this rank owns. Collective."""
         if self.ranks.route is None:
@@ -211,7 +254,7 @@ class Assembly:
     def _share_marks(self) -> None:
         """Marks of the nodes around corners, of all ranks. Collective."""
         marks = np.zeros((2, self._watched.size), dtype=np.uint8)
-        at = self._place[self._watched[self._watching]]
+        at = self._place[np.searchsorted(self.facets.node_number, self._watched[self._watching])]
         marks[:, self._watching] = self._tables["near"][at], self._tables["shut"][at]
         self._comm.Allreduce(MPI.IN_PLACE, marks, op=MPI.MAX)
         self._tables["near"][at], self._tables["shut"][at] = marks[:, self._watching]
@@ -223,7 +266,7 @@ class Assembly:
         return gaps
 
     def closed_nodes(self) -> BoolArray:
-        """Nodes at which this rank found a closed segment or point at the last :meth:`update`, (nodes,)."""
+        """Mask of the nodes at which this rank found a closed segment or point at the last :meth:`update`."""
         tables, marks, mortar = self._tables, np.zeros(len(self.facets.x), dtype=bool), self._work.nodes
         closed = tables["lowest"][: self._segments] <= self.tolerance
         marks[self.facets.nodes[tables["segment"][: self._segments][closed]]] = True
@@ -235,11 +278,12 @@ class Assembly:
 
     def search(self, u: FloatArray) -> None:
         """Find the pairs of facets that may come into contact at ``u``."""
+        self._renew(u)
         facets, corners = self.facets, self.corners
-        self._x = self.positions(u)
+        x = self.positions(u)
         self._motion.search(u)
         self.searches += 1
-        bounds = self._x, LARGEST_GAP, self._margin
+        bounds = x, LARGEST_GAP, self._margin
         found = self._search.find(*bounds)
         self._work.set_candidates(found, corners.sharp)
         corners.set_candidates(self._corner_search.find(*bounds))
@@ -250,10 +294,10 @@ class Assembly:
         self.halo = Halo(
             self._comm, facets.rank[needed], facets.local[needed], self.body.block, self.body.gdim
         )
-        self._set_nodes(used, needed, self._x[needed] - facets.x[needed])
+        self._set_nodes(used, needed, x[needed] - facets.x[needed])
         self._gap[self._work.nodes.size :] = np.inf
         self._watched = corners.watched() if corners.any else np.zeros(0, np.int64)
-        self._watching = np.isin(self._watched, needed)
+        self._watching = np.isin(self._watched, facets.node_number[needed])
 
     def _set_nodes(self, used: IntArray, needed: IntArray, u: FloatArray) -> None:
         """Give the tables the facets and nodes on which gaps depend, with their displacements."""
@@ -281,23 +325,27 @@ class Assembly:
         tables["normal_then"][used] = tables["normal"][used]
 
     def positions(self, u: FloatArray) -> FloatArray:
-        """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]. Collective."""
-        return self._displaced(u[self._motion.dofs])
+        """Positions of the nodes of the facets at ``u``, shape (nodes, gdim) [m]. Collective."""
+        return self._region.positions(u)
 
-    def _displaced(self, own: FloatArray) -> FloatArray:
-        """Positions of all nodes by the displacements of those that this rank owns."""
-        rows = parallel.gather_rows(self._comm, np.column_stack([self._motion.nodes, own]))
-        x, nodes = self.facets.x.copy(), rows[:, 0].astype(np.int64)
-        x[nodes] += rows[:, 1:]
-        return x
+    def all_positions(self, facets: HeldFacets, u: FloatArray) -> FloatArray:
+        """Positions of the nodes of all facets at ``u``, shape (nodes, gdim) [m]. Collective."""
+        return self._displaced(facets, u[self._motion.dofs])
 
     def keep_positions(self) -> None:
         """Keep the positions of the last :meth:`update`, from which :attr:`path` counts."""
         self._motion.keep()
 
-    def kept_positions(self) -> FloatArray:
-        """Kept positions of all nodes, shape (nodes, gdim) [m]. Collective."""
-        return self._displaced(self._motion.kept)
+    def kept_positions(self, facets: HeldFacets) -> FloatArray:
+        """Kept positions of the nodes of all facets, shape (nodes, gdim) [m]. Collective."""
+        return self._displaced(facets, self._motion.kept)
+
+    def _displaced(self, facets: HeldFacets, own: FloatArray) -> FloatArray:
+        """Positions of all nodes by the displacements of those that this rank owns."""
+        rows = parallel.gather_rows(self._comm, np.column_stack([self._motion.nodes, own]))
+        x, nodes = facets.x.copy(), rows[:, 0].astype(np.int64)
+        x[nodes] += rows[:, 1:]
+        return x
 
     # -- rows
 
@@ -334,10 +382,10 @@ class Assembly:
 
     def longest_path(self, v: FloatArray, dt: float) -> tuple[float, float]:
         """Bound of the approach of two surfaces in a step [m], and the depth in which overlap is seen [m]."""
-        facets, at = self.facets, v[self._motion.dofs]
+        at = v[self._motion.dofs]
         sums = self._comm.allreduce(np.append(at.sum(axis=0), len(at)))
         speed = parallel.largest(self._comm, np.linalg.norm(at - sums[:-1] / sums[-1], axis=1))
-        return 2.0 * dt * speed, 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
+        return 2.0 * dt * speed, self.depth
 
 
 #: Attributes of points that mortar points and corners have.

@@ -66,7 +66,8 @@ def _deepest_inside(contact: Any, u: FloatArray) -> tuple[float, FloatArray]:
         contact: The contact.
         u: Displacements, shape (size,) [m].
     """
-    body, facets, x = contact.body, contact.facets, contact.assembly.positions(u)
+    body, facets = contact.body, contact.assembly.all_facets()
+    x = contact.assembly.all_positions(facets, u)
     pairs = Containment(body).pairs(u, x, facets.global_nodes, 0.0)
     inside = np.zeros(len(x), dtype=np.int8)
     opposite = _surfaces_of_parts(contact, pairs[:, 1])

@@ -9,13 +9,13 @@ from mpi4py import MPI
 
 from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
-from .facets import Facets
+from .held_facets import HeldFacets
 from .search import Candidates
 from .sides import sides_at_nodes
 from .tables import Tables
 
 #: Largest angle between the facets at a node above which it is a corner [rad].
-_CORNER = np.pi / 3
+CORNER = np.pi / 3
 
 
 class CornerPoints:
@@ -27,7 +27,7 @@ class CornerPoints:
 
     Args:
         tables: Where gaps and rows are computed.
-        facets: Facets of all surfaces.
+        facets: The facets that this rank holds, with all at the points.
         pairs: Numbers of the slave and the master surface of each pair.
         mine: Mask of the nodes whose points these are, shape (nodes,).
         comm: The ranks of the contact.
@@ -38,14 +38,14 @@ class CornerPoints:
         others: Number of the surface opposite.
         nodes: Nodes of the points, shape (p,).
         normals: Mean normals of the surface there at zero displacement, shape (p, gdim).
-        sharp: Mask of the facets at a corner of any rank, shape (facets,).
+        sharp: Mask of the facets at a corner, shape (facets,).
         any: Whether any rank has corners.
     """
 
     def __init__(
         self,
         tables: Tables,
-        facets: Facets,
+        facets: HeldFacets,
         pairs: Sequence[tuple[int, int]],
         mine: BoolArray,
         comm: MPI.Comm,
@@ -53,16 +53,16 @@ class CornerPoints:
         self._tables, self._facets, self._comm = tables, facets, comm
         self.surfaces = [surface for pair in pairs for surface in pair]
         self.others = [surface for pair in pairs for surface in pair[::-1]]
-        of_surface = {k: facets.corner_nodes(k, _CORNER) for k in sorted(set(self.surfaces))}
-        at_corner = np.zeros(len(facets.x), dtype=bool)
-        at_corner[np.concatenate([np.zeros(0, np.int64), *of_surface.values()])] = True
-        self.sharp: BoolArray = np.asarray(at_corner[facets.nodes].any(axis=1))
-        self.each = [of_surface[k][mine[of_surface[k]]] for k in self.surfaces]
-        self.any = bool(at_corner.any())
+        self.sharp: BoolArray = np.asarray(facets.corner[facets.nodes].any(axis=1))
+        known = sorted(set(self.surfaces))
+        of_surface = {k: np.flatnonzero(facets.corner & mine & (facets.part == k)) for k in known}
+        normals = {k: _mean_normals(facets, k, of_surface[k]) for k in known}
+        self.each = [of_surface[k] for k in self.surfaces]
+        self.any = parallel.anywhere(comm, facets.corner.any())
         self.nodes = np.concatenate([np.zeros(0, np.int64), *self.each])
         self.member = np.repeat(np.arange(len(self.each)), [nodes.size for nodes in self.each])
-        normals = [_mean_normals(facets, *each) for each in zip(self.surfaces, self.each)]
-        self.normals = np.concatenate([np.zeros((0, facets.x.shape[1])), *normals])
+        each = [normals[k] for k in self.surfaces]
+        self.normals = np.concatenate([np.zeros((0, facets.x.shape[1])), *each])
         start, around = facets.around(self.nodes)
         p, n = self.nodes.size, facets.nodes.shape[1]
         self._start, self._around = start, around
@@ -90,9 +90,10 @@ class CornerPoints:
         return facets
 
     def watched(self) -> IntArray:
-        """Nodes whose marks decide about rows of any rank, sorted. Collective."""
+        """Nodes whose marks decide about rows of any rank, by their numbers among all, sorted. Collective."""
         corner, facet = self._pairs.T
         nodes = np.union1d(self.nodes[corner], self._facets.nodes[facet])
+        nodes = self._facets.node_number[nodes]
         every = parallel.gather_rows(self._comm, nodes[:, None].astype(np.float64))
         watched: IntArray = np.unique(every.astype(np.int64))
         return watched
@@ -105,8 +106,8 @@ class CornerPoints:
         return nodes
 
 
-def _mean_normals(facets: Facets, surface: int, nodes: IntArray) -> FloatArray:
+def _mean_normals(facets: HeldFacets, surface: int, nodes: IntArray) -> FloatArray:
     """Mean normals of a surface at some of its nodes at zero displacement, shape (n, gdim)."""
-    _, node, normals = sides_at_nodes(facets, surface, divided=False)
+    _, node, normals = sides_at_nodes(facets, surface)
     mean: FloatArray = normals[np.searchsorted(node, nodes)]
     return mean

@@ -1,4 +1,4 @@
-"""Facets of surfaces that may come into contact, replicated on all ranks."""
+"""Facets of surfaces that may come into contact."""
 
 from __future__ import annotations
 
@@ -23,44 +23,43 @@ _SMOOTH = 0.01
 
 @dataclass(frozen=True)
 class Facets:
-    """Outer facets of a body, with those around them, and their nodes.
+    """Outer facets of a body, with those around them, and their nodes: all of them or some.
 
     Nodes are numbered by their coordinates at zero displacement, so that points sorted by their nodes have
-    the order of the columns of a run; the numbering of facets depends on the ranks.
+    the order of the columns of a run; the numbers of facets depend on the ranks. Some facets stand in the
+    order of all, and so do their nodes.
 
     Attributes:
         shape: Shape functions.
+        number: Number of each facet among all, ascending, shape (facets,).
         nodes: Nodes of the facets, which orient them outward, shape (facets, n).
         surface: Number of the surface of each facet, -1 for neighbours of a surface alone, shape (facets,).
         flatness: Weight of the normals, shape (facets,): small beside sharp edges that are convex.
         sharp_start, sharp: Neighbours across sharp edges that are convex, in CSR format.
-        smooth: Pairs of facets with a common edge that is not sharp, shape (pairs, 2).
-        concave: Pairs of facets with a common edge that is sharp and concave, shape (pairs, 2).
         diameter: Twice the largest distance of a node to the centre, shape (facets,) [m].
         height: Extent of the attached cell along the normal, shape (facets,) [m].
+        node_number: Number of each node among all, ascending, shape (nodes,).
         global_nodes: Numbers of the nodes in the function space, shape (nodes,).
         x: Coordinates of the nodes at zero displacement, shape (nodes, gdim) [m].
         rank, local: Rank that owns each node, and its number there, shape (nodes,).
         part: Number of the surface of each node, -1 on none, shape (nodes,).
-        inverse_mass: Inverse masses of the dofs, 0 where constrained, shape (nodes, gdim) [1/kg].
     """
 
     shape: FacetShape
+    number: IntArray
     nodes: IntArray
     surface: IntArray
     flatness: FloatArray
     sharp_start: IntArray
     sharp: IntArray
-    smooth: IntArray
-    concave: IntArray
     diameter: FloatArray
     height: FloatArray
+    node_number: IntArray
     global_nodes: Int64Array
     x: FloatArray
     rank: IntArray
     local: IntArray
     part: IntArray
-    inverse_mass: FloatArray
 
     def normals(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean outward normals, shape (facets, gdim), and lengths or areas, shape (facets,) [m or m2]."""
@@ -108,8 +107,23 @@ class Facets:
         return corners
 
 
-def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> Facets:
-    """The facets of the named surfaces and those around them. Collective.
+@dataclass(frozen=True)
+class AllFacets(Facets):
+    """All facets, as a contact is made from them.
+
+    Attributes:
+        smooth: Pairs of facets with a common edge that is not sharp, shape (pairs, 2).
+        concave: Pairs of facets with a common edge that is sharp and concave, shape (pairs, 2).
+        inverse_mass: Inverse masses of the dofs, 0 where constrained, shape (nodes, gdim) [1/kg].
+    """
+
+    smooth: IntArray
+    concave: IntArray
+    inverse_mass: FloatArray
+
+
+def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> AllFacets:
+    """The facets of the named surfaces and those around them, on all ranks. Collective.
 
     Raises:
         ValueError: A name without outer facets; surfaces that share nodes.
@@ -126,12 +140,30 @@ def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> Facet
     facets, of = place[inputs.reshape(-1, nodes.shape[1])], every[:, -1]
     _refuse_shared(facets, of, names)
     normals, _ = _normals(x, facets, shape)
-    sharpness = _sharpness(x, facets, normals, shape)
+    flatness, sharp_start, sharp, smooth, concave = _sharpness(x, facets, normals, shape)
     part = np.full(numbers.size, -1)
     np.maximum.at(part, facets.ravel(), np.repeat(of, facets.shape[1]))
     arms = x[facets] - x[facets].mean(axis=1, keepdims=True)
-    diameter = 2.0 * np.linalg.norm(arms, axis=2).max(axis=1)
-    return Facets(shape, facets, of, *sharpness, diameter, heights, numbers, x, rank, at, part, inverse)
+    return AllFacets(
+        shape=shape,
+        number=np.arange(len(facets)),
+        nodes=facets,
+        surface=of,
+        flatness=flatness,
+        sharp_start=sharp_start,
+        sharp=sharp,
+        diameter=2.0 * np.linalg.norm(arms, axis=2).max(axis=1),
+        height=heights,
+        node_number=np.arange(numbers.size),
+        global_nodes=numbers,
+        x=x,
+        rank=rank,
+        local=at,
+        part=part,
+        smooth=smooth,
+        concave=concave,
+        inverse_mass=inverse,
+    )
 
 
 def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Iterable
+from typing import TypeVar, cast
 
 import numpy as np
 from mpi4py import MPI
 
 from ..._types import AnyArray, FloatArray, IntArray
 from ...algebra import kernels
+
+Numbers = TypeVar("Numbers", IntArray, FloatArray)
 
 #: Tags of the messages, by what they do.
 _GATHER, _ADD, _SHARE = 3401, 3402, 3403
@@ -185,11 +188,11 @@ class Halo:
         self._scatter(self._dofs, self._far, self._none if d is None else d, x)
 
 
-def sent(comm: MPI.Comm, values: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+def sent(comm: MPI.Comm, values: Numbers, counts: IntArray) -> tuple[Numbers, IntArray]:
     """What all ranks send to this one, in rank order, and how much each: counts for each rank. Collective."""
     received = np.empty_like(counts)
     comm.Alltoall(counts, received)
-    out = np.empty(int(received.sum()), dtype=values.dtype)
+    out = cast(Numbers, np.empty(int(received.sum()), dtype=values.dtype))
     comm.Alltoallv([values, counts], [out, received])
     return out, received
 

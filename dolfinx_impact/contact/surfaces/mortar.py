@@ -8,47 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._types import BoolArray, FloatArray, IntArray
-from .facets import Facets
+from .held_facets import HeldFacets
 from .search import Candidates, starts
-from .sides import sides_at_nodes, walls
 from .tables import Tables
 
 #: Extrapolation of a gap below the least one of the segments, over the diameter of the facets, above which
 #: nothing is opposite to a node.
 _BEYOND = 0.05
-
-
-@dataclass(frozen=True)
-class Sides:
-    """The slave side of a pair of surfaces, with the smooth sides at its nodes and the walls opposite.
-
-    Attributes:
-        of_slave: Facets of the slave, shape (n,).
-        wall: Number of each facet of the master among the walls of a room, in the order of the facets.
-        walls: Number of walls.
-        side: Side of each node of each facet of the slave, shape (n, nodes).
-        node, normals: Node of each side, and its normal at zero displacement.
-    """
-
-    of_slave: IntArray
-    wall: IntArray
-    walls: int
-    side: IntArray
-    node: IntArray
-    normals: FloatArray
-
-    @classmethod
-    def of(cls, facets: Facets, slave: int, master: int, *, divided: bool) -> Sides:
-        """Those of a slave and a master; sharp edges divide the facets at a node, or do not."""
-        length, count = float(np.ptp(facets.x, axis=0).max()), facets.of(master).size
-        wall = walls(facets, master, length) if divided else np.zeros(count, dtype=np.int64)
-        sides = sides_at_nodes(facets, slave, divided=divided)
-        return cls(facets.of(slave), wall, int(wall.max(initial=0)) + 1, *sides)
-
-    @property
-    def points(self) -> IntArray:
-        """Node of each point: a node, one of its smooth sides, and one of the walls that it may face."""
-        return np.repeat(self.node, self.walls)
 
 
 @dataclass(frozen=True)
@@ -81,12 +47,9 @@ class MortarPoints:
     a much smaller body covers in part has one row, of constant pressure.
 
     Args:
-        tables: Where gaps, areas and rows are computed.
-        facets: Facets of all surfaces.
+        facets: The facets that this rank holds, with all at the points.
         pairs: Numbers of the slave and the master surface of each pair.
-        sides: The slave side of each pair.
         mine: Mask of the nodes whose points these are, shape (nodes,).
-        axisymmetric: Whether areas are those of the full revolution.
 
     Attributes:
         member: Number of the pair of each point, shape (p,).
@@ -95,54 +58,54 @@ class MortarPoints:
         walls: Number of the wall that each point may face, 0 without a room, shape (p,).
         slave_facets: Facets of the slave of each pair that have points, and a ring around them: whether a
             node is covered there decides about the gaps of its neighbours.
+        parts: Facet of each part, shape (parts,).
     """
 
-    def __init__(
-        self,
-        tables: Tables,
-        facets: Facets,
-        pairs: Sequence[tuple[int, int]],
-        sides: Sequence[Sides],
-        mine: BoolArray,
-        *,
-        axisymmetric: bool,
-    ) -> None:
-        self._tables, self._facets = tables, facets
-        found = [_points_of(facets, each, mine) for each in sides]
+    _tables: Tables
+
+    def __init__(self, facets: HeldFacets, pairs: Sequence[tuple[int, int]], mine: BoolArray) -> None:
+        self._facets = facets
+        found = [_points_of(facets, *pair, mine) for pair in pairs]
         self.slave_facets = [each.facets for each in found]
-        self._walls = np.array([each.walls for each in sides])
-        self._wall = np.concatenate([each.wall for each in sides])
-        self._first_wall = starts([each.wall.size for each in sides])[:-1]
+        self._walls = np.array([facets.walls[master] for _, master in pairs])
         self._parts_of = np.array([each.facets.size for each in found]) * self._walls
         self._first_part = starts(self._parts_of)[:-1]
-        self._place_in_slave, self._place_in_surface = (
-            np.zeros(len(facets.nodes), np.int64) for _ in range(2)
-        )
-        for k, (_, master) in enumerate(pairs):
-            self._place_in_slave[found[k].facets] = np.arange(found[k].facets.size)
-            self._place_in_surface[facets.of(master)] = np.arange(sides[k].wall.size)
+        self._place_in_slave = np.zeros(len(facets.nodes), np.int64)
+        for each in found:
+            self._place_in_slave[each.facets] = np.arange(each.facets.size)
         self.nodes = np.concatenate([each.nodes for each in found])
         self.normals = np.concatenate([each.normals for each in found])
         self.member = np.repeat(np.arange(len(found)), [each.nodes.size for each in found])
         self.walls = np.concatenate(
             [np.tile(np.arange(n), e.nodes.size // n) for n, e in zip(self._walls, found)]
         )
-        self._set_parts(found, axisymmetric)
-        self._set_points(found)
+        self.parts = np.concatenate([np.repeat(each.facets, n) for n, each in zip(self._walls, found)])
+        first = starts([each.nodes.size for each in found])
+        self._point = np.concatenate([start + each.point for start, each in zip(first, found)])
+        self._part = np.concatenate([start + each.part for start, each in zip(self._first_part, found)])
+        self._place = np.concatenate([each.place for each in found])
 
-    def _set_parts(self, found: Sequence[_Pair], axisymmetric: bool) -> None:
-        facets, n = self._facets, self._facets.nodes.shape[1]
-        facet = np.concatenate([np.repeat(each.facets, n) for n, each in zip(self._walls, found)])
+    def use(self, tables: Tables, *, axisymmetric: bool) -> None:
+        """Compute in tables from now on.
+
+        Args:
+            tables: Where gaps, areas and rows are computed.
+            axisymmetric: Whether areas are those of the full revolution.
+        """
+        self._tables = tables
+        self._set_parts(axisymmetric)
+        self._set_points()
+
+    def _set_parts(self, axisymmetric: bool) -> None:
+        facets, n, facet = self._facets, self._facets.nodes.shape[1], self.parts
         _, size = facets.normals(facets.x)
         if axisymmetric:
             size = size * 2.0 * np.pi * facets.x[facets.nodes][..., 0].mean(axis=1)
-        member = np.repeat(np.arange(len(found)), self._parts_of)
+        member = np.repeat(np.arange(self._walls.size), self._parts_of)
         slots, slot = np.unique(member[:, None] * len(facets.x) + facets.nodes[facet], return_inverse=True)
         of_points = np.zeros(facet.size, dtype=bool)
-        for each, first in zip(found, self._first_part):
-            of_points[first + each.part] = True
+        of_points[self._part] = True
         count = facet.size
-        self.parts = facet
         self._slots = slots
         self._tables.set(
             parts=count,
@@ -159,12 +122,8 @@ class MortarPoints:
             bottom=np.full(count, np.inf),
         )
 
-    def _set_points(self, found: Sequence[_Pair]) -> None:
+    def _set_points(self) -> None:
         facets, count = self._facets, self.nodes.size
-        first = starts([each.nodes.size for each in found])
-        self._point = np.concatenate([start + each.point for start, each in zip(first, found)])
-        self._part = np.concatenate([start + each.part for start, each in zip(self._first_part, found)])
-        self._place = np.concatenate([each.place for each in found])
         beyond = np.zeros(count)
         np.maximum.at(beyond, self._point, _BEYOND * facets.diameter[self.parts[self._part]])
         slots = self.member * len(facets.x) + self.nodes
@@ -194,8 +153,8 @@ class MortarPoints:
         """
         tables, n, gdim = self._tables, self._facets.nodes.shape[1], self._facets.x.shape[1]
         slave, master = found.pairs.T
-        wall = self._wall[self._first_wall[found.member] + self._place_in_surface[master]]
-        part = self._first_part[found.member] + self._place_in_slave[slave] * self._walls[found.member] + wall
+        place = self._place_in_slave[slave] * self._walls[found.member] + self._facets.wall[master]
+        part = self._first_part[found.member] + place
         order = np.argsort(part, kind="stable") if self._walls.max(initial=1) > 1 else slice(None)
         pairs = found.pairs[order]
         tables.set(
@@ -257,9 +216,12 @@ class MortarPoints:
         return bool(self._tables["placed"].any())
 
 
-def _points_of(facets: Facets, sides: Sides, mine: BoolArray) -> _Pair:
+def _points_of(facets: HeldFacets, slave: int, master: int, mine: BoolArray) -> _Pair:
     """The points of a pair of surfaces at some nodes."""
-    of_slave, side, most, own = sides.of_slave, sides.side, sides.walls, mine[sides.node]
+    of_slave, most = facets.of(slave), int(facets.walls[master])
+    first, last = np.searchsorted(facets.part[facets.side_node], [slave, slave + 1])
+    node, side = facets.side_node[first:last], facets.side[of_slave] - first
+    own = mine[node]
     number = np.cumsum(own) - 1
     around = np.zeros(len(facets.x), dtype=bool)
     around[facets.nodes[of_slave[own[side].any(axis=1)]]] = True
@@ -271,8 +233,8 @@ def _points_of(facets: Facets, sides: Sides, mine: BoolArray) -> _Pair:
     order = np.argsort(point, kind="stable")
     return _Pair(
         facets=of_slave[chosen],
-        nodes=np.repeat(sides.node[own], most),
-        normals=np.repeat(sides.normals[own], most, axis=0),
+        nodes=np.repeat(node[own], most),
+        normals=np.repeat(facets.side_normal[first:last][own], most, axis=0),
         point=point[order],
         part=(facet[:, None] * most + of_wall).ravel()[order],
         place=np.repeat(place, most)[order],

@@ -30,12 +30,12 @@ class NodeMotion:
 
     Args:
         functions: The compiled functions of the contact.
-        facets: Facets of all surfaces.
+        facets: Facets with all nodes of this rank.
         rank: This rank.
         block: Dofs per node of the vectors.
 
     Attributes:
-        nodes: Numbers of the nodes among those of the facets, shape (n,).
+        nodes: Numbers of the nodes among those of all facets, shape (n,).
         dofs: Their dofs, shape (n, gdim).
         found: What the last look found: the largest displacement since the search [m], infinite before one;
             1 where a displacement differs from that of the look before, else 0; the largest displacement
@@ -44,9 +44,10 @@ class NodeMotion:
 
     def __init__(self, functions: Any, facets: Facets, rank: int, block: int) -> None:
         mine = np.flatnonzero(facets.rank == rank)
-        self.nodes: IntArray = mine[np.argsort(facets.local[mine], kind="stable")]
-        local: Int32Array = facets.local[self.nodes].astype(np.int32)
-        self.dofs: IntArray = facets.local[self.nodes][:, None] * block + np.arange(facets.x.shape[1])
+        mine = mine[np.argsort(facets.local[mine], kind="stable")]
+        local: Int32Array = facets.local[mine].astype(np.int32)
+        self.nodes: IntArray = facets.node_number[mine]
+        self.dofs: IntArray = facets.local[mine][:, None] * block + np.arange(facets.x.shape[1])
         shape, self.found = self.dofs.shape, np.zeros(3)
         self._searched = _Held.filled(shape, np.inf)
         self._kept = self._last = _Held.filled(shape, np.nan)

@@ -35,8 +35,7 @@ class PassingCheck:
 
     def __init__(self, assembly: Assembly, surfaces: tuple[str, ...]) -> None:
         self._assembly, self._names = assembly, surfaces
-        facets = assembly.facets
-        self._shortest = _DEEP * DEPTH * 2.0 * float(facets.height[facets.surface >= 0].min())
+        self._shortest = _DEEP * assembly.depth
         self._now = np.zeros(0)
         self._t = 0.0
 
@@ -53,30 +52,33 @@ class PassingCheck:
         assembly = self._assembly
         if not 2.0 * assembly.path > self._shortest:
             return
-        before, now = assembly.kept_positions(), assembly.positions(u)
+        facets = assembly.all_facets()
+        before, now = assembly.kept_positions(facets), assembly.all_positions(facets, u)
         if not (np.isfinite(before).all() and np.isfinite(now).all()):
             return
         comm, found = assembly.body.comm, []
         for first, second in assembly.pairs:
             for surface, other in ((first, second), (second, first)):
-                crossed = _crossings(assembly.facets, before, now, surface, other, (comm.rank, comm.size))
+                crossed = _crossings(facets, before, now, surface, other, (comm.rank, comm.size))
                 found.append(np.column_stack([crossed, np.full(len(crossed), other)]))
         every = parallel.gather_rows(comm, np.concatenate(found).astype(np.float64)).astype(np.int64)
         if not len(every):
             return
-        seen = self._seen()
+        seen = self._seen(facets)
         for node, facet, other in every[~seen[every[:, 0]]]:
-            if _passed(assembly.facets, before, now, node, facet, other):
-                raise self._error(before, now, node, facet, other)
+            if _passed(facets, before, now, node, facet, other):
+                raise self._error(facets, before, now, node, facet, other)
 
-    def _seen(self) -> BoolArray:
-        """Nodes at which the present contact is closed, of all ranks, shape (nodes,). Collective."""
-        marks = self._assembly.closed_nodes().astype(np.int8)
+    def _seen(self, facets: Facets) -> BoolArray:
+        """Nodes of all facets at which the present contact is closed, shape (nodes,). Collective."""
+        marks, closed = np.zeros(len(facets.x), dtype=np.int8), self._assembly.closed_nodes()
+        marks[self._assembly.facets.node_number[closed]] = 1
         self._assembly.body.comm.Allreduce(MPI.IN_PLACE, marks, op=MPI.MAX)
         return marks > 0
 
-    def _error(self, before: FloatArray, now: FloatArray, node: int, facet: int, other: int) -> Tunnelled:
-        facets = self._assembly.facets
+    def _error(
+        self, facets: Facets, before: FloatArray, now: FloatArray, node: int, facet: int, other: int
+    ) -> Tunnelled:
         shift = (now - before)[facets.nodes[facet]].mean(axis=0)
         path = float(np.linalg.norm((now - before)[node] - shift))
         place = ", ".join(f"{value:.6g}" for value in before[node])

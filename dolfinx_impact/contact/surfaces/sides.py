@@ -8,7 +8,7 @@ from scipy.sparse import csgraph
 
 from ..._types import FloatArray, IntArray
 from ...algebra.operators import coordinate_order
-from .facets import Facets
+from .facets import AllFacets, Facets
 
 #: Sides with normals farther apart lie opposite: no point faces both [rad].
 _OPPOSITE = 5.0 * np.pi / 6.0
@@ -24,13 +24,15 @@ def normal_order(normals: FloatArray) -> FloatArray:
     return keys
 
 
-def sides_at_nodes(facets: Facets, surface: int, *, divided: bool) -> tuple[IntArray, IntArray, FloatArray]:
+def sides_at_nodes(
+    facets: Facets, surface: int, smooth: IntArray | None = None
+) -> tuple[IntArray, IntArray, FloatArray]:
     """The smooth sides of a surface at each of its nodes: facets that edges at the node connect.
 
     Args:
         facets: Facets of all surfaces.
         surface: Number of the surface.
-        divided: Whether sharp edges divide; else all facets at a node are one side.
+        smooth: Pairs of facets that are connected, shape (pairs, 2); by default all at a node are one side.
 
     Returns:
         Side of each node of each facet of the surface, shape (facets, n); node of each side, shape (sides,);
@@ -40,8 +42,8 @@ def sides_at_nodes(facets: Facets, surface: int, *, divided: bool) -> tuple[IntA
     chosen = facets.of(surface)
     nodes = facets.nodes[chosen]
     n = nodes.shape[1]
-    if divided:
-        first, second = _among(chosen, facets.smooth)
+    if smooth is not None:
+        first, second = _among(chosen, smooth)
         pair, k, m = np.nonzero(nodes[first][:, :, None] == nodes[second][:, None, :])
         count, side = _connected(nodes.size, first[pair] * n + k, second[pair] * n + m)
     else:
@@ -56,7 +58,7 @@ def sides_at_nodes(facets: Facets, surface: int, *, divided: bool) -> tuple[IntA
     return place[side].reshape(nodes.shape), node[order], mean[order]
 
 
-def walls(facets: Facets, surface: int, length: float) -> IntArray:
+def walls(facets: AllFacets, surface: int, length: float) -> IntArray:
     """Numbers that tell the sides of a surface apart which a point may face at once.
 
     Sides that meet in a sharp concave edge, as the walls of a room, have different numbers, and so have two

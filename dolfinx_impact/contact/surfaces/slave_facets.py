@@ -8,9 +8,11 @@ import numpy as np
 
 from ... import parallel
 from ..._types import FloatArray, IntArray
+from ...systems.continuum import Continuum
 from ...systems.outer_facets import OuterFacets
 from ..pressure import POSITIVE, PointFacets, repeated
 from .assembly import Assembly
+from .facets import Facets
 
 #: Point (in the order of the columns of a run), facet, share and area of each entry.
 Entries = tuple[IntArray, IntArray, FloatArray, FloatArray]
@@ -37,12 +39,12 @@ def slave_facets(
         point has none, as corners.
     """
     comm, facets, rows = assembly.body.comm, 0, assembly.body.gdim if tied else 1
-    count = comm.allreduce(column.size)
+    count, all_facets = comm.allreduce(column.size), assembly.all_facets()
     found: list[Entries] = []
     whole = np.zeros(count)
     for k, (slave, _) in enumerate(assembly.pairs):
         part = assembly.mortar.incidence(k, covered=tied)
-        found.append(_of_pair(assembly, slave, part, outer[slave], column, whole))
+        found.append(_of_pair(assembly, all_facets, slave, part, outer[slave], column, whole))
     corners, first = assembly.corners, assembly.mortar.nodes.size
     for k, surface in enumerate(corners.surfaces):
         chosen = corners.member == k
@@ -60,6 +62,7 @@ def slave_facets(
 
 def _of_pair(
     assembly: Assembly,
+    facets: Facets,
     slave: int,
     incidence: tuple[IntArray, IntArray, IntArray],
     outer: OuterFacets,
@@ -67,8 +70,9 @@ def _of_pair(
     whole: FloatArray,
 ) -> Entries:
     """Entries of a pair; adds to the whole areas of all points, in their mortar functions. Collective."""
-    facets, parts = assembly.facets, assembly.facets.shape.nodes.shape[1]
+    parts = facets.shape.nodes.shape[1]
     point, part, place = incidence
+    part = assembly.facets.number[part]
     every = parallel.gather_rows(assembly.body.comm, np.column_stack([part, place, columns[point]]))
     part, place, at = every.T
     chosen = facets.of(slave)
@@ -83,7 +87,7 @@ def _of_pair(
     if parts == 1:
         np.add.at(whole, at_table, shares)
     else:
-        np.add.at(whole, at, _linear_areas(assembly, part, place))
+        np.add.at(whole, at, _linear_areas(assembly.body, facets, part, place))
     return at_table, facet, shares, areas
 
 
@@ -101,9 +105,8 @@ def _matches(nodes: IntArray, outer: OuterFacets) -> IntArray:
     return found
 
 
-def _linear_areas(assembly: Assembly, part: IntArray, place: IntArray) -> FloatArray:
+def _linear_areas(body: Continuum, facets: Facets, part: IntArray, place: IntArray) -> FloatArray:
     """``int N dA`` of linear functions on parts of facets at zero displacement, shape (m,) [m2]."""
-    facets, body = assembly.facets, assembly.body
     _, sizes = facets.normals(facets.x)
     n = facets.nodes.shape[1]
     areas = body.cross_section * sizes[part] / n

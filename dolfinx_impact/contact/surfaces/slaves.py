@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .facets import Facets
+from .facets import AllFacets
 
 
-def slave_and_master(facets: Facets, first: int, second: int) -> tuple[int, int]:
+def slave_and_master(facets: AllFacets, first: int, second: int) -> tuple[int, int]:
     """The side with less mass per area is the slave, then the one with more facets per area, then the first.
 
     Constrained nodes are infinitely heavy. With this choice the slave part of H dominates that of the master.
 
     Args:
-        facets: Facets of all surfaces.
+        facets: AllFacets of all surfaces.
         first, second: Numbers of two surfaces; the first is that of the earlier part of the mesh.
 
     Raises:
@@ -29,7 +29,7 @@ def slave_and_master(facets: Facets, first: int, second: int) -> tuple[int, int]
     return first, second
 
 
-def _mobility(facets: Facets, surface: int) -> tuple[float, float]:
+def _mobility(facets: AllFacets, surface: int) -> tuple[float, float]:
     """Mean of area per mass of the nodes of a surface [m2/kg], and facets per area [1/m2]."""
     chosen = facets.of(surface)
     _, sizes = facets.normals(facets.x)

@@ -18,8 +18,10 @@ from ..compiled import CompiledContact, Surface
 from ..state import ContactState
 from .assembly import Assembly
 from .checks import refuse_facing_away, refuse_overlap
+from .corners import CORNER
 from .facet_shape import facet_shape
 from .facets import Facets, collect
+from .held_facets import HeldFacets, with_sides
 from .nodes import SurfaceNodes
 from .passing import PassingCheck
 from .slaves import slave_and_master
@@ -68,7 +70,7 @@ class SurfaceContact(Contact):
         tie: Whether the surfaces are glued.
 
     Attributes:
-        facets: Facets of all surfaces and those around them.
+        facets: Facets of the surfaces and those around them that this rank holds.
         assembly: Gaps and rows of all pairs of surfaces, and the search for facets that face each other.
 
     Raises:
@@ -101,13 +103,14 @@ class SurfaceContact(Contact):
             )
         self.body, self.surfaces, self.tie = body, names, bool(tie)
         self.constant = self.tie
-        facets = self.facets = collect(body, facet_shape(body.space), names)
+        facets = collect(body, facet_shape(body.space), names)
         pairs = list(itertools.combinations(range(len(names)), 2))
         if not (allow_penetration or tie):
             for first, second in pairs:
                 refuse_facing_away(facets, first, second, names)
         sides = [slave_and_master(facets, first, second) for first, second in pairs]
-        self.assembly = Assembly(body, facets, sides, corners=not tie)
+        with_points = with_sides(facets, sides, divided=not tie, angle=CORNER)
+        self.assembly = Assembly(body, with_points, sides, corners=not tie)
         self._passing, self._evaluated_at = PassingCheck(self.assembly, names), 0.0
         gdim = body.gdim
         order = self.assembly.order()
@@ -143,6 +146,11 @@ class SurfaceContact(Contact):
 
     L: NodeRows
     _NODES = SurfaceNodes
+
+    @property
+    def facets(self) -> HeldFacets:
+        """See above."""
+        return self.assembly.facets
 
     @property
     def bilateral(self) -> BoolArray:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 
-from dolfinx_impact.benchmark.speed import regions
+from dolfinx_impact.contact.surfaces.ranks import boxes
 from dolfinx_impact.contact.surfaces.ranks.bisection import bisected, imbalance, of_nodes
 from dolfinx_impact.contact.surfaces.ranks.route import Route
 
@@ -71,10 +71,10 @@ def test_boxes_find_what_is_near():
     own, radii = sphere(0, 500)
     others, r = scattered(1, 3000) * 4.0 - 2.0, np.full(3000, 0.03)
     distance = np.linalg.norm(others[:, None] - own, axis=2) - r[:, None] - radii
-    needed, around = (distance <= 0.1).any(axis=1), regions.boxes(own, radii)
-    found = regions.near(around, others, r, 0.1)
-    assert len(around) == regions.MOST and not np.any(needed & ~found)
-    whole = regions.near(regions.boxes(own, radii, most=1), others, r, 0.1)
+    needed, around = (distance <= 0.1).any(axis=1), boxes.boxes(own, radii)
+    found = boxes.near(around, others, r, 0.1)
+    assert len(around) == boxes.MOST and not np.any(needed & ~found)
+    whole = boxes.near(boxes.boxes(own, radii, most=1), others, r, 0.1)
     assert np.count_nonzero(found) < 0.85 * np.count_nonzero(whole)
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 from mpi4py import MPI
 
 from .... import parallel
-from ...._types import BoolArray, FloatArray, IntArray
+from ...._types import FloatArray, IntArray
 from ..facets import Facets
-from ..search import FacetSearch
+from ..halo import sent
 from .bisection import bisected, imbalance, of_nodes
 from .route import Route
-
-if TYPE_CHECKING:
-    from ..mortar import Sides
 
 #: Work of the rank with most of it over the mean from which on the points are divided anew.
 _UNEQUAL = 1.35
@@ -34,63 +28,62 @@ class ContactRanks:
 
     Args:
         comm: Communicator.
-        facets: Facets of all surfaces.
-        sides: The slave side of each pair of surfaces.
-        masters: The master surface of each pair, shape (pairs,).
-        corners: Nodes of the points of corners of this rank.
+        numbers: Numbers of the nodes that this rank owns, among all, ascending, shape (own,).
+        points: Numbers of the nodes of the points that this rank owns, shape (p,).
+        corners: Number of the points of corners of this rank.
         shared: Whether ranks share the work; else each one computes with the points that it owns.
 
     Attributes:
-        mine: Mask of the nodes with whose points this rank computes, shape (nodes,).
-        route: The way to these points, and to the corners of this rank; None where work is not shared.
+        shared: See above.
+        route: The way to the points with which this rank computes, and to its corners; None where work is
+            not shared.
     """
 
     def __init__(
-        self,
-        comm: MPI.Comm,
-        facets: Facets,
-        sides: Sequence[Sides],
-        masters: IntArray,
-        corners: IntArray,
-        *,
-        shared: bool,
+        self, comm: MPI.Comm, numbers: IntArray, points: IntArray, corners: int, *, shared: bool
     ) -> None:
-        self.mine: BoolArray = facets.rank == comm.rank
+        self._comm, self._numbers, self.shared = comm, numbers, shared
         self.route: Route | None = None
-        self._steps = 1
-        if not shared:
-            return
-        self._comm, self._facets, self._corners = comm, facets, corners
-        self._nodes = np.concatenate([each.points for each in sides])
-        owner = self._owner = facets.rank[self._nodes]
-        #: Number of each point among those of its owner.
-        self._local = np.zeros(owner.size, dtype=np.int64)
-        for rank in range(comm.size):
-            self._local[owner == rank] = np.arange(np.count_nonzero(owner == rank))
-        self._owned = self._nodes[owner == comm.rank]
-        shares = [np.array_split(each.of_slave, comm.size)[comm.rank] for each in sides]
-        #: A part of the facets, whose pairs this rank counts.
-        self._search = FacetSearch(facets, shares, masters)
-        self._user: IntArray = np.zeros(0, np.int64)
-        self._set_user(facets.rank)
+        self._steps, self._corners = 1, corners
+        #: Place of each point's node among those that this rank owns; rank that computes with each of these.
+        self._place = np.searchsorted(numbers, points)
+        self._user: IntArray = np.full(numbers.size, comm.rank)
 
     def _set_user(self, user: IntArray) -> bool:
         """Set the rank that computes with the points of each node; whether that is a change. Collective."""
-        changed, self._user = not np.array_equal(user, self._user), user
-        if changed:
-            self.mine = user == self._comm.rank
-            here = self.mine[self._nodes]
-            corners = self._owned.size + np.arange(self._corners.size)
-            rank = np.append(self._owner[here], np.full(corners.size, self._comm.rank))
-            self.route = Route(self._comm, rank, np.append(self._local[here], corners))
+        changed = parallel.anywhere(self._comm, not np.array_equal(user, self._user))
+        self._user = user
         return changed
+
+    def nodes(self) -> tuple[IntArray, IntArray]:
+        """Numbers of the nodes with whose points this rank computes, and their owners. Collective."""
+        place = np.unique(self._place)
+        place = place[np.argsort(self._user[place], kind="stable")]
+        wanted = np.bincount(self._user[place], minlength=self._comm.size)
+        numbers, counts = sent(self._comm, self._numbers[place].astype(np.int64), wanted)
+        return numbers, np.repeat(np.arange(self._comm.size), counts)
+
+    def set_route(self, owner: IntArray) -> None:
+        """Set the way to the points with which this rank computes, by their owners. Collective."""
+        if not self.shared:
+            return
+        user, count = self._user[self._place], self._place.size
+        # Points of a node have one user, so that those on their way stand in the same order on both sides.
+        local, _ = sent(
+            self._comm, np.argsort(user, kind="stable"), np.bincount(user, minlength=self._comm.size)
+        )
+        number = np.empty_like(local)
+        number[np.argsort(owner, kind="stable")] = local
+        corners = count + np.arange(self._corners)
+        rank = np.append(owner, np.full(corners.size, self._comm.rank))
+        self.route = Route(self._comm, rank, np.append(number, corners))
 
     # -- division
 
     @property
     def due(self) -> bool:
         """Whether it is time to look whether ranks have equal work."""
-        return self.route is not None and self._steps % _STEPS == 0
+        return self.shared and self._steps % _STEPS == 0
 
     def count_step(self) -> None:
         """Count a step."""
@@ -99,26 +92,30 @@ class ContactRanks:
     def leave(self) -> bool:
         """Leave all points to their owners; whether that is a change. Collective."""
         self._steps = 0
-        return self.route is not None and self._set_user(self._facets.rank)
+        return self.shared and self._set_user(np.full(self._user.size, self._comm.rank))
 
-    def renew(self, x: FloatArray, largest_gap: float, margin: float) -> bool:
+    def renew(self, facets: Facets, pairs: IntArray, x: FloatArray) -> bool:
         """Divide the points anew where ranks have unequal work; whether any has other ones. Collective.
 
         Args:
-            x: Positions of all nodes, shape (nodes, gdim) [m].
-            largest_gap, margin: See :meth:`.FacetSearch.find`.
+            facets: Facets that this rank holds.
+            pairs: Slave facets that it counts, each once, and how many pairs they have, shape (n, 2).
+            x: Positions of the nodes, shape (nodes, gdim) [m].
         """
-        facets, comm = self._facets, self._comm
-        found, pairs = np.unique(self._search.find(x, largest_gap, margin).pairs[:, 0], return_counts=True)
-        rows = parallel.gather_rows(comm, np.column_stack([found, pairs]))
-        weights = np.bincount(rows[:, 0], rows[:, 1], len(facets.nodes)).astype(np.int64)
-        near = np.flatnonzero(weights)
-        nodes, weights = facets.nodes[near], 1 + weights[near]
-        if imbalance(weights, self._user[nodes[:, 0]], comm.size) <= _UNEQUAL:
+        comm, nodes, weights = self._comm, facets.nodes[pairs[:, 0]], 1 + pairs[:, 1]
+        sums = np.array(comm.allgather(int(weights.sum())))
+        if imbalance(sums, np.arange(comm.size), comm.size) <= _UNEQUAL:
             return False
-        part = bisected(x[nodes].mean(axis=1), weights, comm.size)
-        user = of_nodes(nodes, part, len(x))
-        return self._set_user(np.where(user < 0, facets.rank, user))
+        numbers = facets.number[pairs[:, 0]], weights, facets.node_number[nodes]
+        rows = parallel.gather_rows(comm, np.column_stack([*numbers, x[nodes].mean(axis=1)]))
+        rows = rows[np.argsort(rows[:, 0])]
+        lists, centres = np.split(rows, [2 + nodes.shape[1]], axis=1)
+        part = bisected(centres, lists[:, 1].astype(np.int64), comm.size)
+        known, nodes = np.unique(lists[:, 2:].astype(np.int64), return_inverse=True)
+        users = of_nodes(nodes.reshape(len(lists), -1), part, known.size)
+        user, found = np.full(self._user.size, comm.rank), np.isin(self._numbers, known)
+        user[found] = users[np.searchsorted(known, self._numbers[found])]
+        return self._set_user(user)
 
     # -- values of points
 
@@ -126,7 +123,7 @@ class ContactRanks:
         """Values of the points that this rank owns, (p, k), from those of the points here. Collective."""
         if self.route is None:
             return values
-        out = np.empty((self._owned.size + self._corners.size, values.shape[1]))
+        out = np.empty((self._place.size + self._corners, values.shape[1]))
         self.route.back(values, out)
         return out
 
@@ -134,19 +131,18 @@ class ContactRanks:
 
     def past(self) -> FloatArray:
         """Of each point the rank that computes with it, the number of ranks, and the steps, shape (p, 3)."""
-        user = np.append(self._user[self._owned], np.full(self._corners.size, self._comm.rank))
+        user = np.append(self._user[self._place], np.full(self._corners, self._comm.rank))
         same = np.broadcast_to([self._comm.size, self._steps], (user.size, 2))
         return np.column_stack([user, same]).astype(np.float64)
 
     def resume(self, past: FloatArray) -> bool:
         """Restore a :meth:`past` of as many ranks; whether any rank has other points now. Collective."""
-        if self.route is None:
+        if not self.shared:
             return False
-        rows = np.column_stack([self._owned, past[: self._owned.size]])
-        rows = parallel.gather_rows(self._comm, rows)
-        if not len(rows) or rows[0, 2] != self._comm.size:
+        ranks, steps = np.array(self._comm.allgather(past[0, 1:] if len(past) else np.zeros(2))).max(axis=0)
+        if ranks != self._comm.size:
             return False
-        user = self._facets.rank.copy()
-        user[rows[:, 0].astype(np.int64)] = rows[:, 1].astype(np.int64)
-        self._steps = int(rows[0, 3])
+        user = np.full(self._user.size, self._comm.rank)
+        user[self._place] = past[: self._place.size, 0]
+        self._steps = int(steps)
         return self._set_user(user)

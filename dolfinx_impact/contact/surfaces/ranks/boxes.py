@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import BoolArray, FloatArray
-from ...contact.surfaces.ranks.bisection import bisected
+from ...._types import BoolArray, FloatArray
+from .bisection import bisected
 
 #: Boxes of a rank: around a closed shell a single one would be everything within.
 MOST = 16
@@ -27,21 +27,22 @@ def boxes(centres: FloatArray, radii: FloatArray, most: int = MOST) -> FloatArra
     return np.array(found, dtype=np.float64).reshape(-1, 2, centres.shape[1])
 
 
-def near(around: FloatArray, centres: FloatArray, radii: FloatArray, reach: float) -> BoolArray:
-    """Mask of the facets whose spheres come within ``reach`` [m] of a box, shape (facets,).
+def near(around: FloatArray, centres: FloatArray, radii: FloatArray, reach: float | FloatArray) -> BoolArray:
+    """Mask of the facets whose spheres come within ``reach`` of a box, shape (facets,).
 
     Args:
         around: Boxes, shape (boxes, 2, gdim) [m].
         centres, radii: Of the spheres, shapes (facets, gdim), (facets,) [m].
-        reach: See above.
+        reach: One for all or that of each [m].
     """
     found = np.zeros(len(centres), dtype=bool)
     if not len(around):
         return found
     whole = around[:, 0].min(axis=0), around[:, 1].max(axis=0)
-    some = np.flatnonzero(_apart(*whole, centres) <= radii + reach)
+    limits = radii + reach
+    some = np.flatnonzero(_apart(*whole, centres) <= limits)
     for low, high in around:
-        found[some] |= _apart(low, high, centres[some]) <= radii[some] + reach
+        found[some] |= _apart(low, high, centres[some]) <= limits[some]
     return found
 
 
