@@ -20,19 +20,19 @@ def awake(contact):
     for each in contact.members:
         if (assembly := getattr(each, "assembly", None)) is None:
             continue
-        assembly.search = lambda u, of=assembly, search=assembly.search: _searched(of, search, u)
+        assembly._renew = lambda u, of=assembly, renew=assembly._renew: _renewed(of, renew, u)
         assembly._motion.forget()
         update = assembly.update
         assembly.update = lambda u, every=True, renew=False, update=update: update(u, renew=renew)
     return contact
 
 
-def _searched(assembly, search, u):
-    assembly._renew(u)
+def _renewed(assembly, renew, u):
+    """What a search begins with: other facets are held, and searches are made anew."""
+    renew(u)
     for name in ("_search", "_corner_search"):
-        if not isinstance(getattr(assembly, name), Unbounded):
-            setattr(assembly, name, Unbounded(getattr(assembly, name)))
-    search(u)
+        if not isinstance(search := getattr(assembly, name), Unbounded):
+            setattr(assembly, name, Unbounded(search))
 
 
 def seen(assembly):

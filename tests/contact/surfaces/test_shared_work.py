@@ -125,3 +125,24 @@ def test_ranks_without_facets_and_without_points(monkeypatch):
     here = COMM.allgather(s.contact.assembly._segments)
     assert COMM.size == 1 or min(here) > 0
     assert parallel.total(MPI.COMM_WORLD, s.contact.count) == s.contact.total
+
+
+def plates(monkeypatch, cells=40):
+    """Two plates face on face, each divided among the ranks in strips along the same axis."""
+    n = [cells, cells, 1]
+    parts = {
+        "upper": box(n, [0.0, 0.0, 0.0], [1.0, 1.0, 0.1], "hexahedron"),
+        "lower": box(n, [0.0, 0.0, -0.1], [1.0, 1.0, 0.0], "hexahedron"),
+    }
+    strips = joined(parts, monkeypatch, lambda middles: (COMM.size * middles[:, 0]).astype(np.int64))
+    body = di.Solid(strips, law=LAW, density=1.0)
+    return di.SurfaceContact(body, "upper/bottom", "lower/top")
+
+
+@pytest.mark.mpi(turns=False)
+def test_a_rank_holds_its_own_facets_and_those_near_them(monkeypatch):
+    """Of two plates whose parts lie on different ranks: less than 60 % of all on three ranks."""
+    contact = plates(monkeypatch)
+    held, every = len(contact.facets.nodes), len(contact.assembly.all_facets().nodes)
+    assert every > 2 * 40**2
+    assert held <= {1: 1.0, 2: 0.65}.get(COMM.size, 0.6) * every

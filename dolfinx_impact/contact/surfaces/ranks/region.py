@@ -12,10 +12,12 @@ from ...._types import BoolArray, FloatArray, IntArray
 from ..halo import Halo, sent
 from ..held_facets import RANK, SURFACE, FacetRows, HeldFacets, from_rows
 from ..tables import LARGEST_GAP
-from .boxes import boxes, near
+from .boxes import MOST, boxes, near
 
-#: Distance from where on facets are held ahead of time, in margins of the search.
+#: Distance up to which facets are held ahead of time, in margins of the search.
 _AHEAD = 2.0
+#: Facets in a box, at least; where all are few, boxes are fewer.
+_IN_BOX = 8
 
 
 class Region:
@@ -102,7 +104,8 @@ class Region:
         centres, radii, gaps = _spheres(facets, np.searchsorted(facets.number, self._slaves), x)
         corners = x[facets.corner & (facets.rank == comm.rank)]
         corners = corners[np.isfinite(corners).all(axis=1)]
-        found = np.concatenate([boxes(centres, radii), boxes(corners, np.zeros(len(corners)))])
+        most = min(MOST, 1 + len(centres) // _IN_BOX)
+        found = np.concatenate([boxes(centres, radii, most), boxes(corners, np.zeros(len(corners)))])
         gap = np.full(len(found), gaps.max(initial=0.0))
         every = np.column_stack(
             [np.full(len(found), comm.rank), gap, found.reshape(len(found), 2 * x.shape[1])]
