@@ -81,12 +81,23 @@ def test_tumbling_bodies(kind, steps):
     assert hits > 5 and rests > 5
 
 
-@pytest.mark.slow
+#: Kinds of cells and options of long runs, and which of them are run elsewhere than in the nightly tier too.
+KINDS = ("quadrilateral", "triangle", "hexahedron", "tetrahedron")
+OPTIONS = ({}, {"drift_correction": True, "friction": 0.0}, {"touching": False})
+DAILY = (("quadrilateral", 1), ("triangle", 2), ("tetrahedron", 0))
+
+
 @pytest.mark.mpi
-@pytest.mark.parametrize("kind", ["quadrilateral", "triangle", "hexahedron", "tetrahedron"])
-@pytest.mark.parametrize("options", [{}, {"drift_correction": True, "friction": 0.0}, {"touching": False}])
-def test_tumbling_bodies_for_long(kind, options):
-    hits, _ = runs(lambda: tumbling(kind, **options), 2000, ask=101)
+@pytest.mark.parametrize(
+    "kind, option",
+    [
+        pytest.param(kind, k, marks=pytest.mark.slow if (kind, k) in DAILY else pytest.mark.nightly)
+        for kind in KINDS
+        for k in range(len(OPTIONS))
+    ],
+)
+def test_tumbling_bodies_for_long(kind, option):
+    hits, _ = runs(lambda: tumbling(kind, **OPTIONS[option]), 2000, ask=101)
     assert hits > 20
 
 
@@ -150,6 +161,31 @@ def test_states_at_random(kind):
                 closed += np.count_nonzero(one.gap <= tolerance)
                 rests += asleep(one)
     assert closed > 50 and rests > 1
+
+
+@pytest.mark.parametrize("kind", ["quadrilateral", "tetrahedron"])
+@pytest.mark.parametrize("tolerance, closed", [(1.5e-3, True), (5e-4, False)])
+def test_points_within_the_tolerance_do_not_sleep(kind, tolerance, closed):
+    """All facets are apart along their normals, by less than the tolerance or by more."""
+    body = di.Solid(layers(4, 5, kind, gap=1e-3), law=LAW, density=1.0)
+    one, other = pair(body, "upper", "lower")
+    one.tolerance = other.tolerance = tolerance
+    assert not differ(one, other, np.full(body.size, 1e-6))
+    assert np.any(one.gap <= tolerance) == closed and one.gap.min() > 0.0
+    assert asleep(one) != closed
+
+
+@pytest.mark.parametrize("tolerance, closed", [(1.5e-3, True), (5e-4, False)])
+def test_a_corner_within_the_tolerance_does_not_sleep(tolerance, closed):
+    """A tip above the middle of a facet."""
+    tip = made("triangle", np.array([[0.0, 1e-3], [0.3, 1.0], [-0.3, 1.0]]), [[0, 1, 2]])
+    floor = box([7, 2], [-4.0, -2.0], [4.0, 0.0], "triangle")
+    body = di.Solid(di.mesh.join({"tip": tip, "floor": floor}), law=LAW, density=1.0)
+    one, other = pair(body, "tip", "floor")
+    one.tolerance = other.tolerance = tolerance
+    assert not differ(one, other, np.full(body.size, 1e-6))
+    corners = one.gap[one.mortar.nodes.size :]
+    assert np.count_nonzero(corners <= tolerance) == closed
 
 
 def test_a_corner_in_front_of_one_facet_and_behind_another():
