@@ -131,6 +131,7 @@ def compiled(slaves, masters, weights, heights):
         lever=np.zeros(count), wakeful=np.zeros(count, np.uint8), segment=np.empty((count, 2), np.int32),
         common_normal=np.empty((count, 3)), mass=np.empty((count, n, n)), cross=np.empty((count, n, n)),
         moment=np.empty((count, n)), lowest=np.empty(count), parts=count, start=every,
+        parts_used=count, part_used=np.arange(count),
         part_facet=np.arange(0, facets, 2),
         slot=np.zeros((count, n), np.int32), first=np.zeros(count, np.int32),
         last=np.zeros(count, np.int32), state=np.zeros(count, np.uint8), slots=1,

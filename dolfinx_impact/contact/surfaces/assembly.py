@@ -287,10 +287,11 @@ class Assembly:
         found = self._search.find(*bounds)
         self._work.set_candidates(found, corners.sharp)
         corners.set_candidates(self._corner_search.find(*bounds))
-        chosen = _marked(len(facets.nodes), found.pairs, corners.facets_in_use())
+        of_corners, at_corners = corners.in_use()
+        chosen = _marked(len(facets.nodes), found.pairs, of_corners)
         chosen[facets.sharp[np.repeat(chosen, np.diff(facets.sharp_start))]] = True
         used = np.flatnonzero(chosen)
-        needed = np.flatnonzero(_marked(len(facets.x), facets.nodes[used], corners.nodes))
+        needed = np.flatnonzero(_marked(len(facets.x), facets.nodes[used], at_corners))
         self.halo = Halo(
             self._comm, facets.rank[needed], facets.local[needed], self.body.block, self.body.gdim
         )

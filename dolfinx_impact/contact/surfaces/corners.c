@@ -8,15 +8,15 @@ void mark_corners(tables *t)
 {
     memset(t->near, 0, t->nodes);
     memset(t->shut, 0, t->nodes);
-    for (ptrdiff_t e = 0; e < t->parts; e++)
-        for (ptrdiff_t m = t->first[e]; m < t->last[e]; m++)
+    for (ptrdiff_t i = 0; i < t->parts_used; i++)
+        for (ptrdiff_t m = t->first[t->part_used[i]]; m < t->last[t->part_used[i]]; m++)
             for (int k = 0; k < N; k++) {
                 t->near[t->facet[(ptrdiff_t)t->segment[2 * m] * N + k]] = 1;
                 t->near[t->facet[(ptrdiff_t)t->segment[2 * m + 1] * N + k]] = 1;
             }
-    for (ptrdiff_t i = 0; i < t->points; i++)
-        if (t->gap[i] <= t->tolerance)
-            t->shut[t->point_node[i]] = 1;
+    for (ptrdiff_t k = 0; k < t->points_used; k++)
+        if (t->gap[t->point_used[k]] <= t->tolerance)
+            t->shut[t->point_node[t->point_used[k]]] = 1;
 }
 
 /* Whether a facet around a corner faces the facet f with the normal n, and no node of f is closed. */

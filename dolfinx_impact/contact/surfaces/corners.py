@@ -82,12 +82,11 @@ class CornerPoints:
         self._pairs = found.pairs
         self._tables.set(corner_pairs=len(found.pairs), corner_pair=found.pairs, corner_above=found.above)
 
-    def facets_in_use(self) -> IntArray:
-        """Facets on which the gaps depend."""
+    def in_use(self) -> tuple[IntArray, IntArray]:
+        """Facets and nodes of corners on which the gaps depend."""
         used = np.bincount(self._pairs[:, 0], minlength=self.nodes.size) > 0
         around = self._around[np.repeat(used, np.diff(self._start))]
-        facets: IntArray = np.concatenate([self._pairs[:, 1], around])
-        return facets
+        return np.concatenate([self._pairs[:, 1], around]), self.nodes[used]
 
     def watched(self) -> IntArray:
         """Nodes whose marks decide about rows of any rank, by their numbers among all, sorted. Collective."""

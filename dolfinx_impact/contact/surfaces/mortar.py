@@ -157,8 +157,19 @@ class MortarPoints:
         part = self._first_part[found.member] + place
         order = np.argsort(part, kind="stable") if self._walls.max(initial=1) > 1 else slice(None)
         pairs = found.pairs[order]
+        count = np.bincount(part, minlength=self.parts.size)
+        used = np.flatnonzero(count)
+        at_used = np.flatnonzero(np.bincount(self._point, count[self._part], self.nodes.size))
+        for name in ("first", "last", "state", "placed", "areas", "weighted", "area"):
+            tables[name][...] = 0
+        for name in ("bottom", "gap"):
+            tables[name][...] = np.inf
         tables.set(
-            start=starts(np.bincount(part, minlength=self.parts.size)),
+            start=starts(count),
+            parts_used=used.size,
+            part_used=used,
+            points_used=at_used.size,
+            point_used=at_used,
             pair=pairs,
             above=found.above[order],
             beside=found.beside[order],

@@ -185,7 +185,8 @@ static void set_gap(tables *t, ptrdiff_t i)
 /* Dual basis, rows that points share, weighted gaps and areas; those of points that sleep are infinite and 0. */
 void weigh(tables *t)
 {
-    for (ptrdiff_t e = 0; e < t->parts; e++) {
+    for (ptrdiff_t i = 0; i < t->parts_used; i++) {
+        const ptrdiff_t e = t->part_used[i];
         for (int k = 0; k < N; k++)
             t->areas[e * N + k] = t->weighted[e * N + k] = 0.0;
         t->bottom[e] = INFINITY;
@@ -196,7 +197,8 @@ void weigh(tables *t)
     for (ptrdiff_t k = 0; k < t->groups; k++)
         if (t->awake[t->point_slot[t->group[2 * k]]] == 1)
             join_points(t, t->group[2 * k], t->group[2 * k + 1]);
-    for (ptrdiff_t i = 0; i < t->points; i++) {
+    for (ptrdiff_t k = 0; k < t->points_used; k++) {
+        const ptrdiff_t i = t->point_used[k];
         t->gap[i] = INFINITY;
         t->area[i] = 0.0;
         if (t->awake[t->point_slot[i]] == 1 && t->leads[i])
@@ -255,7 +257,9 @@ ptrdiff_t set_rows(tables *t, const uint8_t *which, int64_t *start, int32_t *nod
     for (ptrdiff_t i = 0; i < t->points; i++) {
         const ptrdiff_t first = used;
         start[i] = used;
-        for (ptrdiff_t q = which[i] ? i : -1; q >= 0; q = t->following[q])
+        if (!which[i])
+            continue;
+        for (ptrdiff_t q = i; q >= 0; q = t->following[q])
             for (int64_t k = t->part_start[q]; k < t->part_start[q + 1]; k++) {
                 const ptrdiff_t e = t->part[k], row = e * N + t->place[k];
                 if (t->areas[row] == 0.0)

@@ -354,7 +354,8 @@ ptrdiff_t find_segments(tables *t, int every)
     describe(t);
     memset(t->covered, DIVIDED ? 0 : 1, t->slots);
     wake(t, every);
-    for (ptrdiff_t e = 0; e < t->parts; e++) {
+    for (ptrdiff_t i = 0; i < t->parts_used; i++) {
+        const ptrdiff_t e = t->part_used[i];
         t->first[e] = count;
         if (t->state[e] != ASLEEP)
             for (ptrdiff_t p = t->start[e]; p < t->start[e + 1]; p++)

@@ -117,8 +117,9 @@ static int wake(tables *t, int every)
 {
     int any = 0;
     memset(t->awake, every ? 1 : 0, t->slots);
-    for (ptrdiff_t e = 0; e < t->parts; e++) {
-        t->state[e] = every && t->start[e + 1] > t->start[e] ? WEIGHED : ASLEEP;
+    for (ptrdiff_t i = 0; i < t->parts_used; i++) {
+        const ptrdiff_t e = t->part_used[i];
+        t->state[e] = every ? WEIGHED : ASLEEP;
         for (ptrdiff_t p = t->start[e]; p < t->start[e + 1] && !every; p++) {
             if (t->wakeful[p])
                 t->state[e] = INTEGRATED;
@@ -133,11 +134,12 @@ static int wake(tables *t, int every)
     if (every)
         return any;
     for (int ring = 1; ring <= 2; ring++)
-        for (ptrdiff_t e = 0; e < t->parts; e++) {
+        for (ptrdiff_t i = 0; i < t->parts_used; i++) {
+            const ptrdiff_t e = t->part_used[i];
             int found = 0;
             for (int k = 0; k < N; k++)
                 found |= t->awake[t->slot[e * N + k]] != 0 && t->awake[t->slot[e * N + k]] <= ring;
-            if (!found || t->start[e + 1] == t->start[e])
+            if (!found)
                 continue;
             any = 1;
             if (ring == 2)

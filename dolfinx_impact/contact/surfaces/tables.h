@@ -17,9 +17,10 @@ typedef struct {
     /* Segments. */
     int32_t *segment;
     double *common_normal, *mass, *cross, *moment, *lowest;
-    /* Parts of slave facets. */
-    ptrdiff_t parts;
+    /* Parts of slave facets; those with candidate pairs are looked at, the others keep what a search has set. */
+    ptrdiff_t parts, parts_used;
     const int64_t *start;
+    const int32_t *part_used;
     const int32_t *part_facet, *slot;
     const uint8_t *of_points;
     const double *whole;
@@ -29,8 +30,9 @@ typedef struct {
     /* Nodes of the slave surface of each pair of surfaces. */
     ptrdiff_t slots;
     uint8_t *awake, *covered;
-    /* Points. */
-    ptrdiff_t points, groups;
+    /* Points, and those at parts that are looked at. */
+    ptrdiff_t points, points_used, groups;
+    const int32_t *point_used;
     const int64_t *part_start, *group;
     const int32_t *part, *place, *point_slot, *point_node;
     const double *beyond;
