@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,12 +12,25 @@ from . import kernels
 from .contact_operator import ContactOperator
 
 
+class Call(NamedTuple):
+    """A compiled function that ranks call together, from other compiled code, by addresses.
+
+    Attributes:
+        function: It takes two pointers and returns 0, or the code of an error of MPI.
+        given: The first one; the second one is that of numbers.
+    """
+
+    function: int
+    given: int
+
+
 class Exchange(Protocol):
     """Access to the nodes of the rows, on whatever ranks they are.
 
     Attributes:
         count: Number of the nodes.
         shared: Those of the nodes that other ranks need too, shape (n,).
+        add_shared: Replaces values at the shared nodes, shape (n, 4), by their sums over the ranks, in order.
         rank, local: Rank that owns each node, and its number there, shape (nodes,).
         block: Dofs per node of the vectors, of which the first gdim ones are looked at.
     """
@@ -27,6 +40,7 @@ class Exchange(Protocol):
     local: IntArray
     block: int
     shared: IntArray
+    add_shared: Call
 
     @property
     def dofs(self) -> IntArray:
@@ -40,9 +54,6 @@ class Exchange(Protocol):
 
     def sum(self, values: FloatArray) -> None:
         """Replace values at the nodes by their sums over all ranks, shape (nodes, gdim). Collective."""
-
-    def add_shared(self, values: FloatArray) -> None:
-        """Replace values at the shared nodes, shape (n, 4), by their sums over all ranks. Collective."""
 
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
         """Add values at the nodes, shape (nodes, gdim), times d, to a vector over the dofs. Collective."""

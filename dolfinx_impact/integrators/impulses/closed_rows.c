@@ -258,29 +258,36 @@ INLINED verdict step_points(closed_rows *a, ptrdiff_t d, ptrdiff_t ranks, const 
   return a->sweeps > FREE ? LEFT : ONWARD;
 }
 
-INLINED verdict iterate_points(closed_rows *a, ptrdiff_t d)
+/* g = S x, with the sums at nodes that ranks share; returns 0 or the code of an error of MPI. */
+INLINED int multiply_rows(closed_rows *a, ptrdiff_t d)
+{
+  spread_rows(a, d);
+  const int failed = a->add_shared(a->sums, a->y);
+  collect_rows(a, d);
+  return failed;
+}
+
+/* Returns the verdict, or the code of an error of MPI with a minus. */
+INLINED int iterate_points(closed_rows *a, ptrdiff_t d)
 {
   double numbers[3];
   verdict found;
   do {
-    spread_rows(a, d);
-    collect_rows(a, d);
+    int failed = multiply_rows(a, d);
     measure_points(a, d, numbers);
-    found = step_points(a, d, 1, numbers);
+    if (!failed) failed = a->gather(a->numbers, numbers);
+    if (failed) return -failed;
+    found = step_points(a, d, a->ranks, a->of_all);
   } while (found == ONWARD);
   return found;
 }
 
-/* Parts of an iteration, between which several ranks exchange values, and all of it for one rank. In each the number
-of components is a constant. None calls another one: libraries have global functions of the same names. */
-#define OF_COMPONENTS(function, ...) \
-  (a->components == 1 ? function(a, 1, ##__VA_ARGS__) : a->components == 2 ? function(a, 2, ##__VA_ARGS__) \
-                                                                           : function(a, 3, ##__VA_ARGS__))
+/* In each of these the number of components is a constant. None calls another one: libraries have global functions of
+the same names. */
+#define OF_COMPONENTS(function) \
+  (a->components == 1 ? function(a, 1) : a->components == 2 ? function(a, 2) : function(a, 3))
 
-void spread(closed_rows *a) { OF_COMPONENTS(spread_rows); }
-void collect(closed_rows *a) { OF_COMPONENTS(collect_rows); }
-void measure(closed_rows *a, double *numbers) { OF_COMPONENTS(measure_points, numbers); }
-int step(closed_rows *a, ptrdiff_t ranks, const double *all) { return OF_COMPONENTS(step_points, ranks, all); }
+int multiply(closed_rows *a) { return OF_COMPONENTS(multiply_rows); }
 int iterate(closed_rows *a) { return OF_COMPONENTS(iterate_points); }
 
 /* Writes the impulses of the best iterate into those of all points; `r_t` may be none. */

@@ -13,12 +13,16 @@ from mpi4py import MPI
 from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...algebra import projected_iteration
 from ...algebra.projected_iteration import AdmissibleImpulses, Progress, QuotientRange
+from ...contact.surfaces.ranks.messages import Gathering, succeed
 from ...systems.elements.compiler import address, compiled
 from .packable_rows import PackableRows, Part
 
 #: Nothing is contracted or reordered: sums are those of NumPy to round-off, and the same on each processor.
 _FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
-_VERDICTS = "typedef enum {ONWARD, SOLVED, LEFT} verdict;"
+_TYPES = """#include <stdint.h>
+typedef enum {ONWARD, SOLVED, LEFT} verdict;
+typedef int (*call)(const void *, double *);
+"""
 _SOLVED, _NONE = 1, cffi.FFI().NULL
 _CONSTANTS = ("SOUGHT", "ACCEPTED", "PATIENCE", "FREE", "TELLING", "SHORTEST", "LONGEST")
 _DECLARATIONS = """
@@ -28,10 +32,7 @@ double pack(void *, ptrdiff_t, int64_t, int64_t, int64_t, const int64_t *, const
 void unmark(const void *, int32_t *);
 double begin(void *, ptrdiff_t, const double *, const double *, const double *, const double *,
              const double *);
-void spread(void *);
-void collect(void *);
-void measure(void *, double *);
-int step(void *, ptrdiff_t, const double *);
+int multiply(void *);
 int iterate(void *);
 void finish(const void *, ptrdiff_t, double *, double *);
 """
@@ -50,8 +51,16 @@ class _Array(NamedTuple):
 
 
 _NUMBERS = {
-    **dict.fromkeys(("points", "components", "shared", "slots", "since", "sweeps"), "int64_t"),
+    **dict.fromkeys(("points", "components", "shared", "slots", "since", "sweeps", "ranks"), "int64_t"),
     **dict.fromkeys(("largest", "least", "step", "shortest", "least_quotient", "largest_quotient"), "double"),
+}
+#: The calls between the ranks, what is given to them, and what they write.
+_MESSAGES = {
+    "add_shared": "call",
+    "sums": "void *",
+    "gather": "call",
+    "numbers": "void *",
+    "of_all": "double *",
 }
 _ARRAYS = {
     "which": _Array(1, "point", "int64_t"),
@@ -69,10 +78,10 @@ _ARRAYS = {
 
 def _source() -> str:
     """The C code, with its structure and constants."""
-    fields = [f"{kind} {name};" for name, kind in _NUMBERS.items()]
+    fields = [f"{kind} {name};" for name, kind in {**_NUMBERS, **_MESSAGES}.items()]
     fields += [f"{each.type} *{name};" for name, each in _ARRAYS.items()]
     constants = [f"#define {name} {getattr(projected_iteration, name)!r}" for name in _CONSTANTS]
-    structure = f"#include <stdint.h>\n{_VERDICTS}\ntypedef struct {{{' '.join(fields)}}} closed_rows;"
+    structure = f"{_TYPES}typedef struct {{{' '.join(fields)}}} closed_rows;"
     code = resources.files(__package__).joinpath("closed_rows.c").read_text(encoding="utf-8")
     return "\n".join([*constants, structure, code])
 
@@ -82,8 +91,8 @@ class ClosedRows:
 
     ``S x + c`` is the scaled velocity after impulses x, with ``S = D L M^-1 L^T D`` of unit diagonal in the
     normal directions; see :mod:`.projected_iteration`. It is set by :meth:`pack` and :meth:`begin`, solved
-    by :meth:`solve` and read by :meth:`finish`. On one rank the iteration is one call of compiled code, on
-    several ones the same code runs between the messages. Collective.
+    by :meth:`solve` and read by :meth:`finish`. The iteration is one call of compiled code, with the messages
+    of several ranks. Collective.
 
     Args:
         comm: Communicator.
@@ -92,9 +101,12 @@ class ClosedRows:
     def __init__(self, comm: MPI.Comm) -> None:
         self._comm, self._code = comm, compiled(_source(), _FLAGS, comm, _DECLARATIONS)
         kinds = [(name, "i8" if kind == "int64_t" else "f8") for name, kind in _NUMBERS.items()]
-        self._problem: Any = np.zeros(1, [*kinds, *((name, "u8") for name in _ARRAYS)])
+        self._problem: Any = np.zeros(1, [*kinds, *((name, "u8") for name in (*_MESSAGES, *_ARRAYS))])
         self._at, self._p = address(self._problem, "void *"), self._problem[0]
-        self._numbers, self._of_all = np.zeros(3), np.zeros((comm.size, 3))
+        self._p["ranks"] = comm.size
+        self._numbers = Gathering(comm, 3)
+        self._p["gather"], self._p["numbers"] = self._numbers.call
+        self._p["of_all"] = self._numbers.all.ctypes.data
         self._arrays: dict[str, AnyArray] = {}
         self._room = dict.fromkeys(("point", "entry", "node"), 0)
         self._place = np.zeros(0, dtype=np.int32)
@@ -120,6 +132,7 @@ class ClosedRows:
         """
         parts, self._exchange = rows.parts(), rows.exchange
         self._gdim = rows.gdim
+        self._p["add_shared"], self._p["sums"] = self._exchange.add_shared
         largest = self._largest(self._pack(parts, which, inverse, components))
         if largest <= 0.0:
             return False
@@ -208,29 +221,11 @@ class ClosedRows:
         Raises:
             NotConverged: On all ranks.
         """
-        verdict = self._code.iterate(self._at) if self._comm.size == 1 else self._iterate()
+        verdict = self._code.iterate(self._at)
+        succeed(max(0, -verdict))
         p = self._p
         quotients = QuotientRange(float(p["least_quotient"]), float(p["largest_quotient"]))
         return int(p["sweeps"]) if verdict == _SOLVED else self._go_on(), quotients.condition
-
-    def _iterate(self) -> int:
-        """As ``iterate`` in C, with the messages of several ranks."""
-        code, numbers = self._code, address(self._numbers)
-        of_all = address(self._of_all)
-        while True:
-            self._multiply()
-            code.measure(self._at, numbers)
-            self._comm.Allgather(self._numbers, self._of_all)
-            verdict: int = code.step(self._at, self._comm.size, of_all)
-            if verdict:
-                return verdict
-
-    def _multiply(self) -> None:
-        self._code.spread(self._at)
-        if self._comm.size > 1:
-            shared = int(self._p["shared"])
-            self._exchange.add_shared(self._arrays["y"][: 4 * shared].reshape(shared, 4))
-        self._code.collect(self._at)
 
     def _go_on(self) -> int:
         """Products of a solution by what is slower and finds more, from the last free iterate."""
@@ -241,7 +236,7 @@ class ClosedRows:
 
         def product(given: FloatArray) -> FloatArray:
             x[:] = given
-            self._multiply()
+            succeed(self._code.multiply(self._at))
             return g.copy()
 
         reached = float(p["least"]), int(p["since"]), float(p["shortest"]), int(p["sweeps"])
@@ -256,9 +251,8 @@ class ClosedRows:
     def _largest(self, value: float) -> float:
         if self._comm.size == 1:
             return value
-        self._numbers[0] = value
-        self._comm.Allgather(self._numbers, self._of_all)
-        return float(self._of_all[:, 0].max())
+        self._numbers.gather(np.full(3, value))
+        return float(self._numbers.all[:, 0].max())
 
 
 def _aligned(size: int, kind: np.dtype[Any]) -> AnyArray:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from mpi4py import MPI
 
 from ...._types import FloatArray, IntArray
-from ..halo import Messages, sent
+from ..halo import sent
+from .transfer import Transfer
 
 #: Tags of the messages, by what they do.
 _THERE, _BACK = 3404, 3405
-
-
-class _Rows(NamedTuple):
-    """Values on both ends in the order of ranks, and the messages between them."""
-
-    near: FloatArray
-    far: FloatArray
-    there: Messages
-    back: Messages
 
 
 class Route:
@@ -41,7 +31,7 @@ class Route:
         self._here = np.argsort(rank, kind="stable")
         self._wanted = np.bincount(rank, minlength=comm.size)
         self._there, self._offered = sent(comm, local[self._here].astype(np.int64), self._wanted)
-        self._rows: dict[int, _Rows] = {}
+        self._transfers: dict[int, tuple[Transfer, Transfer]] = {}
 
     def there(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points that this rank owns into those of the points here. Collective.
@@ -50,10 +40,7 @@ class Route:
             values: Of all points that this rank owns, shape (owned, k).
             out: Written, shape (n, k).
         """
-        rows = self._of_width(out.shape[1])
-        np.take(values, self._there, axis=0, out=rows.far, mode="clip")
-        rows.there.exchange()
-        out[self._here] = rows.near
+        self._of_width(out.shape[1])[0].carry(values, out)
 
     def back(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points here to the ranks that own them; what is nowhere stays. Collective.
@@ -62,16 +49,14 @@ class Route:
             values: Of the points here, shape (n, k).
             out: Of all points that this rank owns, shape (owned, k), updated.
         """
-        rows = self._of_width(values.shape[1])
-        np.take(values, self._here, axis=0, out=rows.near, mode="clip")
-        rows.back.exchange()
-        out[self._there] = rows.far
+        self._of_width(values.shape[1])[1].carry(values, out)
 
-    def _of_width(self, k: int) -> _Rows:
+    def _of_width(self, k: int) -> tuple[Transfer, Transfer]:
         """For k values of each point. Collective at first."""
-        if k not in self._rows:
-            near, far = np.empty((self.count, k)), np.empty((self._there.size, k))
-            there = Messages(self._comm, far, self._offered, near, self._wanted, _THERE)
-            back = Messages(self._comm, near, self._wanted, far, self._offered, _BACK)
-            self._rows[k] = _Rows(near, far, there, back)
-        return self._rows[k]
+        if k not in self._transfers:
+            owned, here = (self._there, self._offered), (self._here, self._wanted)
+            self._transfers[k] = (
+                Transfer(self._comm, k, *owned, *here, _THERE),
+                Transfer(self._comm, k, *here, *owned, _BACK),
+            )
+        return self._transfers[k]
