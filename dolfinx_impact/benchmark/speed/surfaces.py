@@ -72,7 +72,7 @@ def _large(
         words = f"{each:.0f} ns more per closed point, {each / first:.2f} of that of the first blocks"
         yield Number(f"surfaces, per point, {told}", each, words)
 
-    facets = int(np.count_nonzero(contact.facets.surface >= 0))
+    facets = int(np.count_nonzero(contact.assembly.all_facets().surface >= 0))
     actions = {YARDSTICK: free.step, "step": hit.step}
     row = {"step": f"surfaces, step, {told}"}
     timed = {name: Action(call, _STEPS, name=row.get(name, "")) for name, call in actions.items()}

@@ -25,7 +25,7 @@ FAULTS = {
     ),
     "passing": Fault(
         "surfaces pass through each other within a step",
-        (("contact.surfaces.passing", "raise self._error(before, now, node, facet, other)", "pass"),),
+        (("contact.surfaces.passing", "raise self._error(facets, before, now, node, facet, other)", "pass"),),
         lambda s: _surfaces(s) and s.part > 2 and s.motion == "thrown",
         "above",
     ),

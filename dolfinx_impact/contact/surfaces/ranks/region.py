@@ -95,6 +95,7 @@ class Region:
     def _of(self, rows: Sequence[FacetRows]) -> HeldFacets:
         return from_rows(FacetRows.joined(rows), self.facets.shape, self.facets.walls)
 
+    @np.errstate(invalid="ignore", over="ignore")
     def _near(self, x: FloatArray, reach: float) -> list[BoolArray]:
         """Which facets of this rank's home come near the facets and corners of each other one. Collective.
 
@@ -159,6 +160,7 @@ def _own(facets: HeldFacets, rank: int) -> IntArray:
     return own
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def _spheres(
     facets: HeldFacets, chosen: IntArray, x: FloatArray, *, finite: bool = True
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
