@@ -7,7 +7,9 @@
 #define LANES 16 /* pairs of which the first bounds are computed at once */
 #define ROUNDING 1e-14
 /* Change of the cosine of the normals of two facets until the next search, where both are no slivers and not
-   curved: their nodes do not use up the margin to turn both against each other. */
+   curved: their nodes do not use up the margin to turn both against each other. No strict bound: that is the sum of both
+   chords, 0.7 for squares, with which facets on both sides of each edge of a right angle would be candidates. Facets
+   that lean by less than 60 degrees + what turned them by more in between are found at the next search. */
 #define TURNING 0.45
 /* Chord of the turn above which a facet is a sliver; a square has 0.36, half of it 0.55. */
 #define SLIVERS 0.6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dolfinx import graph
 from mpi4py import MPI
-from support.surfaces import COMM, LAW, box
+from support.surfaces import COMM, LAW, RUBBER, anywhere, box, momenta, until_contact
 
 import dolfinx_impact as di
 from dolfinx_impact import _compat, checkpoint, parallel
@@ -146,3 +146,24 @@ def test_a_rank_holds_its_own_facets_and_those_near_them(monkeypatch):
     held, every = len(contact.facets.nodes), len(contact.assembly.all_facets().nodes)
     assert every > 2 * 40**2
     assert held <= {1: 1.0, 2: 0.65}.get(COMM.size, 0.6) * every
+
+
+@pytest.mark.mpi
+def test_a_body_of_one_cell_with_nothing_near_and_then_in_contact(monkeypatch):
+    """No rank has a candidate at first; all facets that meet later are those of one cell on the last rank."""
+    parts = {"upper": box([1, 1], [0.2, 0.3], [0.5, 0.6]), "lower": box([6, 2], [0.0, -0.2], [1.0, 0.0])}
+    mesh = joined(parts, monkeypatch, lambda middles: np.where(middles[:, 1] > 0.0, COMM.size - 1, 0))
+    body = di.Solid(mesh, law=RUBBER, density=1.0)
+    contact = di.SurfaceContact(body, "upper/boundary", "lower/boundary")
+    s = di.CDLagrange(body, 0.02, contact=contact)
+    s.start(0.0, body.rigid_velocity((0.1, -0.5), cells="upper", spin=0.2))
+    (start, scale), here = momenta(s), contact.assembly
+    s.step()
+    assert not anywhere(len(here._tables["pair"])) and not anywhere(np.isfinite(s.gap()))
+    until_contact(s)
+    hits = 0
+    for _ in range(60):
+        s.step()
+        hits += anywhere(s.r > 0.0)
+    drift = np.abs(momenta(s)[0] - start) / scale
+    assert hits > 2 and drift.max() <= 1e-13
