@@ -39,6 +39,7 @@ class Steps:
             for the initial state.
         further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
         covered: :meth:`.ContactNodes.covered` where it changes, shape (capacity, p), else (capacity, 0).
+        lost_force: Largest ratio of :class:`.LostForce`, shape (capacity,); zeros until that has written it.
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
         widths, first: Number of columns of each array, and of its first one.
     """
@@ -68,6 +69,7 @@ class Steps:
             "energies": len(energy.TERMS) + (0 if balance is None else len(balance.further)),
             **{name: p for name in integrator.point_records},
             "covered": p if self.partly else 0,
+            "lost_force": 1,
         }
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
@@ -88,7 +90,7 @@ class Steps:
         records = integrator.fine_records.items() if fine else ()
         self.fine = {name: np.zeros((n, *each.shape)) for name, each in records}
         self.further = {name: self._columns[name] for name in integrator.point_records}
-        self.covered = self._columns["covered"]
+        self.covered, self.lost_force = self._columns["covered"], self._columns["lost_force"][:, 0]
 
     def cut(self) -> Steps:
         """The stored states in a buffer of that capacity."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray
 from ..integrators.energy import PLASTIC
+from ..integrators.lost_force import Lost
 from . import run_row, tables
 from .atomic_file import write_whole
 from .contact_points import ContactPoints
@@ -20,6 +21,8 @@ from .contact_points import ContactPoints
 _ROUNDING = 1e-6
 #: Rotation above which a law of small strains is reported as inaccurate [rad].
 _SMALL_ROTATION = 0.1
+#: Part of the contact force from which on the largest one that a penetration hides is reported.
+_LOST = 1e-3
 #: Penetration over the approach in a step above which it is reported as drift.
 _MANY_STEPS = 10
 
@@ -33,6 +36,8 @@ class Result(Mapping[str, AnyArray]):
     - ``v`` (n, k) velocities at the times ``t_v`` (n,) of the scheme;
     - ``gap`` (n, p) at ``t``; ``r`` (n, p) impulses, the sum since the previous sample, at ``t_r = t``;
     - ``labels`` (k,), ``contact_labels`` (p,); points in the order of :meth:`.Contact.places`;
+    - with contact, ``lost_force`` (n,): the force that a penetration hides over the contact force, the
+      largest ratio of all points, 0 where no contact lasts: :mod:`dolfinx_impact.integrators.lost_force`;
     - unless disabled, the energies of :mod:`dolfinx_impact.integrators.energy` and the ``residual`` of their
       balance, each (n,).
 
@@ -45,6 +50,7 @@ class Result(Mapping[str, AnyArray]):
         approach: Largest decrease of the gap of a closed point in one step, about the time step times the
             largest closing velocity [m]; 0 where it was not recorded.
         penetration_at_start: Largest penetration of the initial state [m].
+        lost: The largest ``lost_force`` of all steps, sampled or not, with its point and time.
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
         added_share: Mass added by mass scaling over that of the body.
         warnings: Texts on what may be wrong, shown by :meth:`summary`.
@@ -64,6 +70,7 @@ class Result(Mapping[str, AnyArray]):
         penetration: float | None = None,
         approach: float = 0.0,
         penetration_at_start: float = 0.0,
+        lost: Lost = Lost(),  # noqa: B008
         turned: float = 0.0,
         added_share: float = 0.0,
         energy_known: bool = True,
@@ -75,7 +82,7 @@ class Result(Mapping[str, AnyArray]):
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
-        self.turned, self.penetration_at_start = turned, penetration_at_start
+        self.turned, self.penetration_at_start, self.lost = turned, penetration_at_start, lost
         self.added_share, self.warnings = added_share, tuple(warnings)
         self._points, self.parameters = points, dict(parameters or {})
         self.energy_known = energy_known
@@ -144,6 +151,7 @@ class Result(Mapping[str, AnyArray]):
             "_energy_known": self.energy_known,
             "_tied": self.tied,
             "_penetration_at_start": self.penetration_at_start,
+            "_lost": json.dumps(self.lost),
             "_warnings": np.array(self.warnings, dtype=str),
             "_parameters": json.dumps(self.parameters),
             **({} if self._points is None else self._points.arrays()),
@@ -180,6 +188,7 @@ class Result(Mapping[str, AnyArray]):
                 ("energy_known", True),
                 ("tied", None),
                 ("penetration_at_start", 0.0),
+                ("lost", "[]"),
                 ("warnings", ()),
                 ("parameters", "{}"),
             )
@@ -197,6 +206,7 @@ class Result(Mapping[str, AnyArray]):
             energy_known=bool(meta["energy_known"]),
             tied=meta["tied"],
             penetration_at_start=float(meta["penetration_at_start"]),
+            lost=Lost(*json.loads(str(meta["lost"]))),
             warnings=[str(each) for each in meta["warnings"]],
             points=points,
             parameters=json.loads(str(meta["parameters"])),
@@ -320,7 +330,16 @@ class Result(Mapping[str, AnyArray]):
                     ": WARNING, the contact drifts into the obstacle: see drift_correction= of contacts, or "
                     "take a smaller time step"
                 )
-        return text
+        return text + self._hidden()
+
+    def _hidden(self) -> str:
+        """Text on the force that a penetration hides in lasting contact, where it is seen."""
+        if self.lost.ratio < _LOST:
+            return ""
+        ratio, point, t = self.lost
+        return (
+            f", which hides up to {ratio:.2g} times a lasting contact force (at point {point}, t = {t:.6g} s)"
+        )
 
 
 def internal_difference(result: Mapping[str, AnyArray]) -> float:

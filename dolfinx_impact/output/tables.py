@@ -33,6 +33,7 @@ _KNOWN = {
     "r_t": ("tangential impulse since the sample before", "N s"),
     "pressure": ("contact pressure", "Pa"),
     "tau": ("position impulse", "m"),
+    "lost_force": ("largest hidden force over contact force", "1"),
     "residual": ("residual of the energy balance", "J"),
     **{name: (name.replace("_", " "), "J") for name in (*TERMS, PLASTIC)},
 }

@@ -21,7 +21,7 @@ from .parallel_layout import KeyedLayout, Layout, places_of
 from .recorder import Recorder
 from .run_fingerprint import description, fingerprint
 
-FORMAT, VERSION = "dolfinx_impact checkpoint", 5
+FORMAT, VERSION = "dolfinx_impact checkpoint", 6
 
 
 class Writer:

@@ -18,6 +18,7 @@ from ..integrators import energy
 from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
 from ..integrators.impulses.penalty import Penalty
+from ..integrators.lost_force import LostForce
 from ..integrators.step_buffer import Steps
 from ..output import run_row
 from ..output.contact_points import ContactPoints
@@ -47,6 +48,7 @@ class Recorder(Observer):
 
     Attributes:
         every: Steps between samples.
+        lost_force: What writes the column of that name.
         thinned: Whether samples have been merged; set to False by who has written the others.
 
     Raises:
@@ -78,7 +80,7 @@ class Recorder(Observer):
         if history is None:
             self.every *= factor
         samples = number_of_samples(self.every * factor, self._begin, steps)
-        self._depth = Depth(_facet_sizes(integrator))
+        self._depth, self.lost_force = Depth(_facet_sizes(integrator)), LostForce(integrator, steps)
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
@@ -100,6 +102,8 @@ class Recorder(Observer):
     def follow(self, part: Steps) -> None:
         """Store the samples among consecutive steps; impulses between two samples are summed."""
         first, last = self._seen, self._seen + part.count
+        if first > 0:  # no step leads to the initial state
+            self.lost_force.finish(part)
         self._depth.follow(part, first == 0)
         numbers = self._numbers(first, last)
         while not self._limit.takes(self.count + numbers.size, self.every):
@@ -193,6 +197,7 @@ class Recorder(Observer):
         }
         if self._integrator.contact is not None:
             arrays["impulses"] = ("points", self._impulses)
+            arrays["lost_force"] = ("points", self.lost_force.state())
             if self._integrator.has_friction:
                 arrays["tangential"] = ("points", self._tangential)
         return arrays
@@ -203,6 +208,8 @@ class Recorder(Observer):
         self._seen = int(read("history/seen", "number")[0])
         depth = self._depth
         depth.penetration, depth.approach, depth.at_start = map(float, read("history/depth", "number"))
+        if contact is not None:
+            self.lost_force.resume(read("history/lost_force", "points"))
         table, self._last[:] = history.samples(self.layout)
         self._set(table, max(self._history.capacity, len(table)))
         if history.stamp is None:  # impulses up to here belong to the samples that are not stored
@@ -242,6 +249,9 @@ class Recorder(Observer):
             energies = comm.allreduce(history.energies, op=MPI.SUM)
             arrays.update(zip((*energy.TERMS, *self._balance.further), energies.T))
             arrays["residual"] = energy.residual(arrays)
+        lost, hidden = self.lost_force.worst(self._largest_stored(arrays))
+        if contact is not None:
+            arrays["lost_force"] = history.lost_force.copy()
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps
         penetration, approach, at_start = map(float, self._depth.of_all(comm))
@@ -256,7 +266,8 @@ class Recorder(Observer):
             penetration=penetration,
             approach=approach,
             penetration_at_start=at_start,
-            warnings=[*self._depth.warnings(comm), *warnings],
+            warnings=[*self._depth.warnings(comm), *hidden, *warnings],
+            lost=lost,
             tied=tied,
             points=None if contact is None else self._contact_points(arrays, covered, points),
             turned=_rotation(self._integrator),
@@ -265,6 +276,12 @@ class Recorder(Observer):
             about=str(self._integrator),
             parameters=run_row.parameters(self._integrator),
         )
+
+    def _largest_stored(self, arrays: Mapping[str, AnyArray]) -> float:
+        """Largest stored energy of the samples with plastic work [J]; 0 where it is not known."""
+        known = all(getattr(each, "energy_known", True) for each in system_and_parts(self._integrator.system))
+        names = [name for name in ("internal", energy.PLASTIC) if known and name in arrays]
+        return float(np.abs(sum(arrays[name] for name in names)).max()) if names else 0.0
 
     def _contact_points(
         self, arrays: Mapping[str, AnyArray], covered: FloatArray, order: IntArray

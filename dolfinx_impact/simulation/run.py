@@ -141,6 +141,7 @@ class ChunkedRun:
                     if balance is not None:
                         balance.step()
                     self._in_step = False
+                    self.recorder.lost_force.follow(steps)
                     failed = self._after_step()
                     steps.append()
                     if watch is not None:

@@ -477,7 +477,7 @@ def test_one_wrong_byte_is_seen(shared_path):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [5, 7])
 def test_a_file_of_another_version_is_refused(version, shared_path):
     path, about = (
         shared_path / "run.npz",
@@ -487,7 +487,7 @@ def test_a_file_of_another_version_is_refused(version, shared_path):
         np.savez(path, about=json.dumps(about))
     COMM.barrier()
     given = f"run.npz' is a dolfinx_impact checkpoint of version {version}, but this package "
-    allowed = rf"\({di.__version__}\) reads version 5 alone: "
+    allowed = rf"\({di.__version__}\) reads version 6 alone: "
     way_on = r"resume it with the one that wrote it \(0.1.0\), or start the run anew$"
     with pytest.raises(ValueError, match=given + allowed + way_on):
         go_on(rubber, path)

@@ -60,7 +60,7 @@ def test_the_size_of_a_checkpoint_is_constant_and_samples_are_appended(shared_pa
         sizes.append(size(shared_path / "run"))
         samples.append(size(history_of(shared_path / "run")))
     assert abs(sizes[1] - sizes[0]) < 32  # numbers in words have more digits
-    columns = 2 + 3 + 2 + 8  # times; u, v_t, v; gap, r; energies
+    columns = 2 + 3 + 2 + 8 + 1  # times; u, v_t, v; gap, r; energies; lost_force
     assert samples[1] - samples[0] == 8 * 2500 * columns
 
 

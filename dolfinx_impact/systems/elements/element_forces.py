@@ -111,6 +111,7 @@ class ElementForces:
     Attributes:
         lanes: Cells of a batch.
         history: The state of the material where a law has history, else None.
+        beyond: Whether nodes act on those of cells beside their own, as with nodal pressures.
 
     Raises:
         NotGenerated: A law without code in element kernels.
@@ -135,7 +136,8 @@ class ElementForces:
         self._records, self._forces = _aligned(rows, _NODE), _aligned(rows, _FORCE)
         self._records[: self._nodes, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
         self._nodal = None
-        if any(part.locking == NODAL_PRESSURE for part in parts):
+        self.beyond = any(part.locking == NODAL_PRESSURE for part in parts)
+        if self.beyond:
             self._nodal = NodalPressure(index_map, _aligned(rows, _FORCE))
         if self._comm.size > 1:
             self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
