@@ -202,26 +202,30 @@ def _count(
     """
     for i in range(r.shape[0]):
         for j in range(r.shape[1]):
-            one = points[j]
             if not (watched[j] and r[i, j] > 0.0):
-                one[:_STIFFNESS] = 0.0
+                if points[j, _STEPS] > 0.0:
+                    for k in range(_STIFFNESS):
+                        points[j, k] = 0.0
                 continue
-            made = int(one[_STEPS])
+            made = int(points[j, _STEPS])
             part = made // _PART % _PARTS
             if made % _PART == 0:
-                one[_FORCE + part], one[_DEPTH + part] = 0.0, 0.0
-            one[_STEPS] += 1.0
-            one[_FORCE + part] += r[i, j] / h
-            one[_DEPTH + part] += max(-gap[i, j], 0.0)
+                points[j, _FORCE + part], points[j, _DEPTH + part] = 0.0, 0.0
+            points[j, _STEPS] += 1.0
+            points[j, _FORCE + part] += r[i, j] / h
+            points[j, _DEPTH + part] += max(-gap[i, j], 0.0)
             if made + 1 >= LONG and (made + 1) % _PART == 0:
-                depth, force = one[_DEPTH:_RATIO].sum(), one[_FORCE:_DEPTH].sum()
-                one[_RATIO] = one[_STIFFNESS] * depth / force
-                if one[_RATIO] > one[_WORST]:
-                    one[_WORST], one[_TIME] = one[_RATIO], t[i]
-                if one[_RATIO] > MUCH:
-                    one[_DEEP] = max(one[_DEEP], depth / LONG)
-                    one[_ENERGY] = 0.5 * one[_STIFFNESS] * one[_DEEP] ** 2
-            ratios[i] = max(ratios[i], one[_RATIO])
+                force, depth = 0.0, 0.0
+                for k in range(_PARTS):
+                    force, depth = force + points[j, _FORCE + k], depth + points[j, _DEPTH + k]
+                ratio = points[j, _STIFFNESS] * depth / force
+                points[j, _RATIO] = ratio
+                if ratio > points[j, _WORST]:
+                    points[j, _WORST], points[j, _TIME] = ratio, t[i]
+                if ratio > MUCH:
+                    points[j, _DEEP] = max(points[j, _DEEP], depth / LONG)
+                    points[j, _ENERGY] = 0.5 * points[j, _STIFFNESS] * points[j, _DEEP] ** 2
+            ratios[i] = max(ratios[i], points[j, _RATIO])
 
 
 def _count_rows(
