@@ -57,7 +57,7 @@ _PART = LONG // _PARTS
 _FREE, _SOFT = 1e200, 1e100
 
 
-class Lost(NamedTuple):
+class Hidden(NamedTuple):
     """The largest ratio of a run.
 
     Attributes:
@@ -144,7 +144,7 @@ class LostForce:
         unknown = state[:, _STIFFNESS] == 0.0
         self._points[unknown, _STIFFNESS] = own[unknown]
 
-    def worst(self, stored: float) -> tuple[Lost, list[str]]:
+    def worst(self, stored: float) -> tuple[Hidden, list[str]]:
         """The largest ratio of the run, and texts of warnings. Collective.
 
         Args:
@@ -152,18 +152,18 @@ class LostForce:
         """
         contact = self._s.contact
         if self._compliance is None:
-            return Lost(), []
+            return Hidden(), []
         every = parallel.gather_rows(contact.comm, self._points)[contact.L.sorting(contact.comm)]
         most = int(np.argmax(every[:, _WORST]))
         label = contact.L.sorted_labels(contact.comm)[most]
-        lost = Lost(float(every[most, _WORST]), label, float(every[most, _TIME]))
+        hidden = Hidden(float(every[most, _WORST]), label, float(every[most, _TIME]))
         many = every[every[:, _WORST] > MUCH]
         if not many[:, _ENERGY].sum() > _VISIBLE * stored:
-            return lost, []
+            return hidden, []
         stay, whose = ("point stays", "its") if len(many) == 1 else ("points stay", "their")
-        return lost, [
+        return hidden, [
             f"{len(many)} {stay} up to {many[:, _DEEP].max():.3g} m inside for {LONG} steps and more, which "
-            f"hides about {lost.ratio:.2g} times {whose} contact force: {WAY_OUT}"
+            f"hides about {hidden.ratio:.2g} times {whose} contact force: {WAY_OUT}"
         ]
 
 

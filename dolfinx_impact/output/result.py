@@ -12,7 +12,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray
 from ..integrators.energy import PLASTIC
-from ..integrators.lost_force import Lost
+from ..integrators.lost_force import Hidden
 from . import run_row, tables
 from .atomic_file import write_whole
 from .contact_points import ContactPoints
@@ -50,7 +50,7 @@ class Result(Mapping[str, AnyArray]):
         approach: Largest decrease of the gap of a closed point in one step, about the time step times the
             largest closing velocity [m]; 0 where it was not recorded.
         penetration_at_start: Largest penetration of the initial state [m].
-        lost: The largest ``lost_force`` of all steps, sampled or not, with its point and time.
+        hidden: The largest ``lost_force`` of all steps, sampled or not, with its point and time.
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
         added_share: Mass added by mass scaling over that of the body.
         warnings: Texts on what may be wrong, shown by :meth:`summary`.
@@ -70,7 +70,7 @@ class Result(Mapping[str, AnyArray]):
         penetration: float | None = None,
         approach: float = 0.0,
         penetration_at_start: float = 0.0,
-        lost: Lost = Lost(),  # noqa: B008
+        hidden: Hidden = Hidden(),  # noqa: B008
         turned: float = 0.0,
         added_share: float = 0.0,
         energy_known: bool = True,
@@ -82,7 +82,7 @@ class Result(Mapping[str, AnyArray]):
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
-        self.turned, self.penetration_at_start, self.lost = turned, penetration_at_start, lost
+        self.turned, self.penetration_at_start, self.hidden = turned, penetration_at_start, hidden
         self.added_share, self.warnings = added_share, tuple(warnings)
         self._points, self.parameters = points, dict(parameters or {})
         self.energy_known = energy_known
@@ -151,7 +151,7 @@ class Result(Mapping[str, AnyArray]):
             "_energy_known": self.energy_known,
             "_tied": self.tied,
             "_penetration_at_start": self.penetration_at_start,
-            "_lost": json.dumps(self.lost),
+            "_hidden": json.dumps(self.hidden),
             "_warnings": np.array(self.warnings, dtype=str),
             "_parameters": json.dumps(self.parameters),
             **({} if self._points is None else self._points.arrays()),
@@ -188,7 +188,7 @@ class Result(Mapping[str, AnyArray]):
                 ("energy_known", True),
                 ("tied", None),
                 ("penetration_at_start", 0.0),
-                ("lost", "[]"),
+                ("hidden", "[]"),
                 ("warnings", ()),
                 ("parameters", "{}"),
             )
@@ -206,7 +206,7 @@ class Result(Mapping[str, AnyArray]):
             energy_known=bool(meta["energy_known"]),
             tied=meta["tied"],
             penetration_at_start=float(meta["penetration_at_start"]),
-            lost=Lost(*json.loads(str(meta["lost"]))),
+            hidden=Hidden(*json.loads(str(meta["hidden"]))),
             warnings=[str(each) for each in meta["warnings"]],
             points=points,
             parameters=json.loads(str(meta["parameters"])),
@@ -334,9 +334,9 @@ class Result(Mapping[str, AnyArray]):
 
     def _hidden(self) -> str:
         """Text on the force that a penetration hides in lasting contact, where it is seen."""
-        if self.lost.ratio < _LOST:
+        if self.hidden.ratio < _LOST:
             return ""
-        ratio, point, t = self.lost
+        ratio, point, t = self.hidden
         return (
             f", which hides up to {ratio:.2g} times a lasting contact force (at point {point}, t = {t:.6g} s)"
         )

@@ -249,7 +249,7 @@ class Recorder(Observer):
             energies = comm.allreduce(history.energies, op=MPI.SUM)
             arrays.update(zip((*energy.TERMS, *self._balance.further), energies.T))
             arrays["residual"] = energy.residual(arrays)
-        lost, hidden = self.lost_force.worst(self._largest_stored(arrays))
+        hidden, told = self.lost_force.worst(self._largest_stored(arrays))
         if contact is not None:
             arrays["lost_force"] = history.lost_force.copy()
         closes = self._balance is not None and self._balance.closes
@@ -266,8 +266,8 @@ class Recorder(Observer):
             penetration=penetration,
             approach=approach,
             penetration_at_start=at_start,
-            warnings=[*self._depth.warnings(comm), *hidden, *warnings],
-            lost=lost,
+            warnings=[*self._depth.warnings(comm), *told, *warnings],
+            hidden=hidden,
             tied=tied,
             points=None if contact is None else self._contact_points(arrays, covered, points),
             turned=_rotation(self._integrator),

@@ -81,7 +81,7 @@ def test_spring_force_over_contact_force(name):
     run = di.simulate(pressed(name), t_end=0.045, progress=False)
     assert not run["lost_force"][:20].any()
     assert run["lost_force"][20:] == pytest.approx(100.0 * 0.01 / (50.0 - 100.0 * 0.01), rel=1e-4)
-    assert run.lost.t > 0.0199 and run.lost.point == run["contact_labels"][0]
+    assert run.hidden.t > 0.0199 and run.hidden.point == run["contact_labels"][0]
 
 
 def test_none_at_position_level_nor_without_stiffness():
@@ -126,7 +126,7 @@ def test_the_stiffness_of_a_bar_says_the_same_as_its_critical_step(make, part):
     wanted = by_the_critical_step(run, m, scheme.system.critical_time_step(), scheme.dt)
     assert run["lost_force"].max() > 0.05 and np.count_nonzero(wanted) > 20
     assert run["lost_force"] == pytest.approx(wanted, rel=1e-6, abs=1e-14)
-    assert run.lost.ratio == run["lost_force"].max() == run["lost_force"][run["t"] == run.lost.t][0]
+    assert run.hidden.ratio == run["lost_force"].max() == run["lost_force"][run["t"] == run.hidden.t][0]
 
 
 @pytest.mark.mpi(cases=1)
@@ -142,7 +142,7 @@ def test_a_restart_goes_on_within_the_twenty_steps(shared_path):
         scheme, _ = made()
         history = checkpoint.resume(shared_path / "run", scheme)
         again = di.simulate(scheme, t_end=2.3, progress=False, history=history)
-        assert np.array_equal(again["lost_force"], whole["lost_force"]) and again.lost == whole.lost
+        assert np.array_equal(again["lost_force"], whole["lost_force"]) and again.hidden == whole.hidden
 
 
 def test_counting_in_numpy_and_in_parts_is_the_same():
@@ -197,7 +197,7 @@ def test_a_soft_part_on_a_stiff_one_hides_nothing_at_explicit_steps(soft):
         if (lasts := force[last].all(axis=0)).any()
     ]
     assert np.concatenate(ratios).max() > 10.0
-    assert 0.001 < run.lost.ratio < 0.1 and not any("hides" in each for each in run.warnings)
+    assert 0.001 < run.hidden.ratio < 0.1 and not any("hides" in each for each in run.warnings)
 
 
 # -- the warning
@@ -232,18 +232,18 @@ def squeezed(make, part, t_end=2.5e-3):
 def test_a_fit_with_large_steps_is_told(tmp_path):
     run = squeezed(di.GeneralizedAlpha, 10.0)
     (told,) = [each for each in run.warnings if "hides" in each]
-    assert f"hides about {run.lost.ratio:.2g} times their contact force: {lost_force.WAY_OUT}" in told
+    assert f"hides about {run.hidden.ratio:.2g} times their contact force: {lost_force.WAY_OUT}" in told
     assert (
-        run.lost.ratio > lost_force.MUCH
-        and f"(at point {run.lost.point}, t = {run.lost.t:.6g} s)" in run.summary()
+        run.hidden.ratio > lost_force.MUCH
+        and f"(at point {run.hidden.point}, t = {run.hidden.t:.6g} s)" in run.summary()
     )
     run.save(tmp_path / "run.npz")
     again = di.Result.load(tmp_path / "run.npz")
-    assert again.lost == run.lost and again.summary() == run.summary()
+    assert again.hidden == run.hidden and again.summary() == run.summary()
 
 
 def test_a_fit_with_small_steps_and_an_impact_are_not():
     fit = squeezed(di.CDLagrange, 0.3, t_end=1e-3)
-    assert 0.0 < fit.lost.ratio and not any("hides" in each for each in fit.warnings)
+    assert 0.0 < fit.hidden.ratio and not any("hides" in each for each in fit.warnings)
     impact = di.simulate(bar(di.CDLagrange, 0.9)[0], t_end=2.3, progress=False)
-    assert impact.lost.ratio > lost_force.MUCH and not impact.warnings
+    assert impact.hidden.ratio > lost_force.MUCH and not impact.warnings
