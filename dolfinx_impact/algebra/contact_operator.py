@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
+from scipy import sparse
 
 from .. import parallel
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
@@ -110,6 +111,23 @@ class ContactOperator(ABC):
         order = self.sorting(comm)
         named = [name for part in comm.allgather(list(self.labels)) for name in part]
         return [named[i] for i in order] if named else [str(i) for i in range(order.size)]
+
+    def rows(
+        self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
+    ) -> sparse.csr_matrix:
+        """Rows of ``L D``, and after each those of ``W D`` along its tangents, over global dofs. Collective.
+
+        Args:
+            which: Numbers of points of this rank, shape (n,).
+            tangents: Directions at these points, shape (n, d, components).
+            d: Diagonal of D at the owned dofs, shape (owned,); always the same.
+            to_global: Global number of each local dof.
+            total: Number of dofs of all ranks.
+
+        Returns:
+            Shape (n (1 + d), total).
+        """
+        raise NotImplementedError(f"{type(self).__name__} offers no rows for implicit schemes")
 
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """L as a PETSc matrix (p x n), rows in rank order; by one product for each row. Collective.

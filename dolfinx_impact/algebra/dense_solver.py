@@ -29,18 +29,29 @@ class DenseTangent:
     Attributes:
         symmetric: Whether the matrix is symmetric.
         exact: Whether the tangents are exact rather than finite differences.
+        matrix: The last matrix, with unit rows and columns at constrained dofs.
     """
 
     symmetric, exact = False, False
 
     def __init__(self, system: Any) -> None:
-        self._system = system
+        self._system, self.matrix = system, np.zeros((0, 0))
 
     def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:
-        """Compute and factorise ``M + a D + b K`` at the state (t, u, v)."""
+        """Compute ``M + a D + b K`` at the state (t, u, v)."""
+        self.assemble(t, u, v, a, b)
+
+    def assemble(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> bool:
+        """Compute :attr:`matrix` alone, as :meth:`update`; whether it has changed."""
         stiffness, damping = self._system.tangents(t, u, v)
-        matrix = np.diag(self._system.mass) + a * damping + b * stiffness
-        self._solver = DenseSolver(matrix, self._system.constrained)
+        matrix: FloatArray = np.diag(self._system.mass) + a * damping + b * stiffness
+        held = self._system.constrained
+        matrix[held], matrix[:, held] = 0.0, 0.0
+        matrix[held, held] = 1.0
+        changed = not np.array_equal(matrix, self.matrix)
+        if changed:
+            self.matrix, self._solver = matrix, DenseSolver(matrix, held)
+        return changed
 
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """See :meth:`DenseSolver.solve`."""

@@ -12,6 +12,7 @@ from mpi4py import MPI
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from .. import parallel
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from . import kernels
 from .contact_operator import ContactOperator
@@ -133,6 +134,17 @@ class SparseRows(ContactOperator):
         labels = list(np.array(self.labels)[which]) if self.labels else ()
         return SparseRows(self.dofs[which], self.weights[which], self.order[which], labels)
 
+    def rows(
+        self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
+    ) -> sparse.csr_matrix:
+        """See :meth:`.ContactOperator.rows`."""
+        dofs = self._places[which]
+        vectors = np.concatenate([self.weights[which][:, None, :], tangents], axis=1)
+        (n, k), m = dofs.shape, vectors.shape[1]
+        columns = np.repeat(to_global[dofs][:, None, :], m, axis=1).ravel()
+        start = k * np.arange(n * m + 1)
+        return sparse.csr_matrix(((vectors * d[dofs][:, None, :]).ravel(), columns, start), (n * m, total))
+
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """L as a PETSc matrix (p x n), rows in rank order. Collective.
 
@@ -181,6 +193,7 @@ class SharedSparseRows(ContactOperator):
         before = sum(counts[: comm.rank])
         self.mine = slice(before, before + self.count)
         self._comm, self._all = comm, np.zeros(sum(counts))
+        self._every: sparse.csr_matrix | None = None
 
     @property
     def components(self) -> int:
@@ -212,6 +225,17 @@ class SharedSparseRows(ContactOperator):
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T`` at this rank's rows, if no rows share a dof, shape (p,). Collective."""
         return self._summed(self.weights**2 * d[self.dofs])
+
+    def rows(
+        self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
+    ) -> sparse.csr_matrix:
+        """See :meth:`.ContactOperator.rows`; the vector of a row is its normal component. Collective."""
+        if self._every is None:
+            entries = np.column_stack([self.point, to_global[self.dofs], self.weights * d[self.dofs]])
+            point, dofs, weights = parallel.gather_rows(self._comm, entries).T
+            numbers = (point.astype(np.intp), dofs.astype(np.int64))
+            self._every = sparse.csr_matrix((weights, numbers), (self._all.size, total))
+        return self._every[self.mine][which]
 
     def _summed(self, parts: FloatArray) -> FloatArray:
         """Sums over the entries of all ranks in each of this rank's rows, shape (p,). Collective."""

@@ -60,6 +60,11 @@ class FactorisedSolver:
         self._ksp.setOperators(self.matrix)
         self._ksp.setUp()
 
+    def destroy(self) -> None:
+        """Free the factors and the matrix. Collective."""
+        for each in (self._ksp, self.matrix, self._b, self._x):
+            each.destroy()
+
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for the right-hand side ``b`` (owned entries first) into ``out``. Collective.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import sparse
 
 from .._types import AnyArray, FloatArray, IntArray
 from .contact_operator import ContactOperator
@@ -54,6 +55,17 @@ class StackedRows(ContactOperator):
         vectors = [None] * len(self.members) if f is None else np.split(f, self._ends)
         for each, part, vector in zip(self.members, np.split(r, self._ends), vectors):
             each.add_impulses(part, None if vector is None else vector[:, : each.components], d, out)
+
+    def rows(
+        self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
+    ) -> sparse.csr_matrix:
+        """See :meth:`.ContactOperator.rows`."""
+        starts, parts = [0, *self._ends], []
+        for each, first in zip(self.members, starts):
+            mine = (which >= first) & (which < first + each.count)
+            along = tangents[mine][:, :, : each.components]
+            parts.append(each.rows(which[mine] - first, along, d, to_global, total))
+        return sparse.vstack(parts, format="csr")
 
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, shape (p,)."""

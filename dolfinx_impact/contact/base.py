@@ -367,6 +367,13 @@ class Contact:
         """See :meth:`.ContactState.surface_velocity`; of the last :meth:`at`, zero unless :attr:`moving`."""
         return np.zeros((self.count, self.L.components))
 
+    def surface_way(self, since: float, t: float) -> FloatArray:
+        """See :meth:`.ContactState.surface_way`; of the last :meth:`at`, at ``t``."""
+        if not self.moving:
+            return np.zeros((self.count, self.L.components))
+        way: FloatArray = 0.5 * (t - since) * (self.surface_velocity(since) + self.surface_velocity(t))
+        return way
+
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """See :meth:`.ContactState.surface_acceleration`; of the last :meth:`at`."""
         if not self.moving:

@@ -65,6 +65,12 @@ class ListedState(ContactState):
             return np.zeros((self.closed.size, self.L.components))
         return self._wider([each.surface_velocity(t) for each in self.members])
 
+    def surface_way(self, since: float) -> FloatArray:
+        """See :meth:`.ContactState.surface_way`."""
+        if self.contact.shared:
+            return np.zeros((self.closed.size, self.L.components))
+        return self._wider([each.surface_way(since) for each in self.members])
+
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """See :meth:`.ContactState.surface_acceleration`."""
         if self.contact.shared:

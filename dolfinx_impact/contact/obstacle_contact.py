@@ -20,7 +20,7 @@ from .base import Contact
 from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
-from .obstacles.moving import acceleration
+from .obstacles.moving import acceleration, carried
 from .obstacles.shapes import lengths
 from .state import ContactState
 from .tunnelling import TunnellingCheck
@@ -339,6 +339,16 @@ class ObstacleContact(Contact):
                 velocities.clear()
             velocities[t] = self._together(lambda: self._velocities(t))
         return velocities[t].copy()
+
+    def surface_way(self, since: float, t: float) -> FloatArray:
+        """See :meth:`.ContactState.surface_way`. Collective where the obstacle moves."""
+        ways = np.zeros(self._x.shape)
+        if self.moving:
+            count = len(self.faces)
+            for k, face in enumerate(self.faces):
+                x = self._positions[k::count]
+                ways[k::count] = x - self._together(partial(carried, face, x, t, since))
+        return ways
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """See :meth:`.ContactState.surface_acceleration`. Collective where the obstacle moves."""

@@ -117,6 +117,14 @@ class ContactState:
         """Velocities of the obstacle at ``t`` at the points of this state, on their dofs, (p, k) [m/s]."""
         return self.present().surface_velocity(t)
 
+    def surface_way(self, since: float) -> FloatArray:
+        """Ways of the obstacle's material points at the points of this state, (p, k) [m].
+
+        Args:
+            since: Time from which they go to their places in this state [s].
+        """
+        return self.present().surface_way(since, self.t)
+
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
         """Accelerations of the obstacle at ``t`` at the points of this state, on their dofs, (p, k) [m/s2].
 

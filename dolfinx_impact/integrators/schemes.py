@@ -8,6 +8,7 @@ from ..systems.system import System
 from .acary_bonnefon import AcaryBonnefon
 from .central.central_differences import CentralDifferences
 from .central.implicit_velocity import CDLagrangeImplicit
+from .impulses.both_levels import BothLevels
 from .impulses.contact_laws import PositionLevel, VelocityLevel
 from .one_step.newmark import Newmark
 from .one_step.theta_method import ThetaMethod
@@ -186,19 +187,26 @@ class MoreauJean(ThetaMethod):
     Coulomb's law on v_{n+1}. Linear systems under constant loads are factorised once; all
     others take Newton iterations with a line search, contact inside them (:class:`.ThetaMethod`).
 
+    Contact at velocity level never gives back the penetration of the first touch, which grows with the step.
+    With ``position=True`` a step has two contact problems: no point penetrates at its end, and its velocity
+    follows Newton's law (:class:`.PositionStep`). That is for contact that lasts, at steps far above the
+    critical one; take theta = 1 for slow processes, since theta = 1/2 does not damp and rings about rest.
+
     Args:
         system: The system.
         dt: Time step [s].
         theta: Weight of the end of the step, in [0, 1]; 1/2 conserves energy.
         contact: The contact, a list of contacts, or None.
         forecast: Part of the step over which the gap is forecast, in [0, 1].
-        mass: ``"consistent"`` or ``"lumped"``.
+        mass: ``"consistent"`` or ``"lumped"``; by default consistent, with ``position`` lumped.
+        position: Whether contact is at position and velocity level, with theta of at least 1/2.
         force: F_theta is the mean of the forces at both ends (``"trapezoid"``), or the force at
             the mean state (``"midpoint"``); the same for linear systems under constant loads.
 
     Raises:
         ValueError: A step that is not positive, theta or forecast outside [0, 1], an unknown
-            mass or force.
+            mass or force; with ``position`` theta below 1/2, a consistent mass, contact of surfaces.
+        NotConverged: (by ``step``) no equilibrium of contact, with ``position`` not in 256 parts of a step.
     """
 
     compiled_loop = ThetaMethod.compiled_loop
@@ -219,8 +227,9 @@ class MoreauJean(ThetaMethod):
         contact: Contacts = None,
         *,
         forecast: float = 0.5,
-        mass: str = "consistent",
+        mass: str | None = None,
         force: str = "trapezoid",
+        position: bool = False,
     ) -> None:
         arguments.time_step(dt)
         if arguments.is_contact(theta):
@@ -231,11 +240,13 @@ class MoreauJean(ThetaMethod):
         arguments.system(system)
         if force not in ("trapezoid", "midpoint"):
             raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
-        self.force = force
+        self.force, position = force, arguments.flag("position", position)
+        if mass is None:
+            mass = "lumped" if position else "consistent"
         super().__init__(
             system,
             dt,
-            type(self).law(contact),
+            BothLevels(contact) if position else type(self).law(contact),
             theta=theta,
             forecast=forecast,
             mass=mass,

@@ -171,6 +171,14 @@ class MovingObstacle(Shape):
                 own += 2 * rate * inner.velocity(back, t) @ turn.T @ generator.T
         return own
 
+    def carried(self, x: FloatArray, t: float, to: float) -> FloatArray:
+        """Positions at the time ``to`` of the material points at ``x`` and ``t``, shape (p, gdim) [m]."""
+        back = carried(self.obstacle, self._back(x, t), t, to)
+        if self._spin is None:
+            return minus(back, -self.displacement(to))
+        moved: FloatArray = (back - self.center) @ self.turn(to).T + self.center + self.displacement(to)
+        return moved
+
     def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box of the moved bounding box [m]; unbounded for a rotated unbounded obstacle."""
         low, high = self.obstacle.bounds(t)
@@ -208,6 +216,21 @@ def acceleration(obstacle: Any, x: FloatArray, t: float, step: float) -> FloatAr
         return own
     v, until = obstacle.velocity(x, t), getattr(obstacle, "until", math.inf)
     along: FloatArray = derivative(lambda time: obstacle.velocity(x + (time - t) * v, time), t, step, until)
+    return along
+
+
+def carried(obstacle: Any, x: FloatArray, t: float, to: float) -> FloatArray:
+    """Positions at ``to`` of an obstacle's material points at ``x`` and ``t``, shape (p, gdim) [m].
+
+    Of an obstacle without a method ``carried`` by the mean of its velocities at both times, along the paths.
+    """
+    if not getattr(obstacle, "moving", False):
+        return x
+    if hasattr(obstacle, "carried"):
+        own: FloatArray = obstacle.carried(x, t, to)
+        return own
+    v, way = obstacle.velocity(x, t), to - t
+    along: FloatArray = x + 0.5 * way * (v + obstacle.velocity(x + way * v, to))
     return along
 
 

@@ -115,32 +115,32 @@ class GeneralizedAlpha(OneStepMethod):
         self.mass_solver.solve(self._f, self.a)
         self.a += started
 
-    def advance(self) -> None:
+    def make_part(self) -> None:
         """One step; a' follows from the velocities."""
-        h, gamma, beta, n = self.dt, self.gamma, self.beta, self.system.owned
+        h, gamma, beta, n = self.h, self.gamma, self.beta, self.system.owned
         # u' of v' = v + c w, with a' from the formula of v'.
         np.add(self.u, h * self.v - h**2 * (beta / gamma - 0.5) * self.a, out=self.predicted)
         self.system.mass_product(self.a, self.mass, self.remembered)
         self.remembered[:n] *= self.memory
         self.r[:], self.r_t[:], self.w[:], self.direct_velocity = 0.0, 0.0, 0.0, 0.0
-        super().advance()  # M (v' - c w - v) = J + (1 - c) L^T r
+        super().make_part()  # M (v' - c w - v) = J + (1 - c) L^T r
         self.a *= (gamma - 1) / gamma  # a' of v' = v + h (1-gamma) a + h gamma a' + w
         self.a += (self.v - self.v_before - self.w) / (h * gamma)
 
     @property
     def position_sensitivity(self) -> float:
         """``h beta / gamma``."""
-        return self.dt * self.beta / self.gamma
+        return self.h * self.beta / self.gamma
 
     @property
     def acting_time(self) -> float:
         """``h gamma / (1 - am)``."""
-        return self.dt * self.gamma / (1 - self._am)
+        return self.h * self.gamma / (1 - self._am)
 
     @property
     def memory(self) -> float:
         """Factor of M a in the smooth impulse, ``h (1 - am - gamma) / (1 - am)`` [s]."""
-        return self.dt * (1 - self.gamma - self.gamma * self._am / (1 - self._am))
+        return self.h * (1 - self.gamma - self.gamma * self._am / (1 - self._am))
 
     def smooth_impulse(self, f: FloatArray) -> None:
         """``J = h [gamma F_theta + (1 - am - gamma) M a] / (1 - am)``, theta = 1 - af."""

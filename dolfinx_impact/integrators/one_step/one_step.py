@@ -9,7 +9,10 @@ import numpy as np
 from ..._types import FloatArray
 from ...systems.system import PointMasses, System
 from ..base import Integrator
+from ..impulses.both_levels import BothLevels
 from ..impulses.contact_laws import Enforcement
+from .halved_steps import HalvedSteps
+from .position_step import PositionStep
 from .theta_linear import FactorisedThetaStep
 from .theta_newton import NewtonThetaStep
 
@@ -26,7 +29,8 @@ class OneStepMethod(Integrator):
     is affine in the velocity: :meth:`smooth_impulse`, :meth:`end_position` and the methods beside them are
     what a formula consists of. Linear systems under constant loads are factorised once
     (:class:`.FactorisedThetaStep`); all others take Newton iterations with contact inside
-    (:class:`.NewtonThetaStep`). Dofs whose motion is prescribed have the velocity that takes them there.
+    (:class:`.NewtonThetaStep`); contact at both levels has its own iteration (:class:`.PositionStep`), and
+    steps in which that fails are made in parts (:class:`.HalvedSteps`). Dofs whose motion is prescribed have the velocity that takes them there.
 
     A part :attr:`direct` of the impulses may act through M alone, after the step: it changes v_{n+1} by
     :attr:`direct_velocity`, but neither the position nor the forces that depend on it.
@@ -41,6 +45,13 @@ class OneStepMethod(Integrator):
 
     Attributes:
         enforcement: The contact law.
+        position: Whether that is at both levels, with a contact.
+        h: The step that is made [s]: ``dt``, or a part of it.
+        part_end: Time of the end of a part of a step [s]; None where it is that of the step.
+        w: Velocities of the position problem, shape (size,) [m/s].
+        r_position, r_t_position: Its impulses R, shapes (p,) and (p, components) [N s].
+        pressed: Mask of the points with R > 0.
+        after_part: Called after every part of a step, by the balance.
         coupled: Whether the forces of the step depend on the impulse. If not, the step is made without
             contact, and the impulse changes the velocity through M alone.
         step_solver: What finds the velocities and impulses of a step.
@@ -62,7 +73,8 @@ class OneStepMethod(Integrator):
     direct: float = 0.0
     #: The velocity that direct impulses give, shape (size,) [m/s], or 0.
     direct_velocity: float | FloatArray = 0.0
-    step_solver: FactorisedThetaStep | NewtonThetaStep
+    step_solver: FactorisedThetaStep | NewtonThetaStep | PositionStep
+    part_end: float | None = None
 
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, theta: float, forecast: float, mass: str
@@ -73,10 +85,33 @@ class OneStepMethod(Integrator):
         self.enforcement = enforcement
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
         self._forecast_u = np.zeros(system.size)
-        self.iterations = 0
+        self.iterations, self.h = 0, self.dt
+        self.position = isinstance(enforcement, BothLevels) and enforcement.contact is not None
+        self.halved: HalvedSteps | None = None
+        if self.position:
+            self._take_position(enforcement)
 
-    def make_step_solver(self) -> FactorisedThetaStep | NewtonThetaStep:
+    def _take_position(self, enforcement: Any) -> None:
+        """What contact at both levels needs beside u, v and r."""
+        if self.mass != "lumped":
+            raise ValueError(
+                f"contact at both levels (position=True) acts through the lumped mass, not {self.mass!r}: "
+                "leave mass= out"
+            )
+        if self.theta < 0.5:
+            raise ValueError(f"position=True needs theta of at least 1/2, not {self.theta}")
+        contact = enforcement.contact
+        self.contact_level, self.w = "position and velocity", np.zeros(self.system.size)
+        self.r_position = np.zeros(contact.count)
+        self.r_t_position = np.zeros((contact.count, contact.L.components) if self.has_friction else 0)
+        self.pressed = np.zeros(contact.count, dtype=bool)
+        self.state_names = (*type(self).state_names, "r_position", "r_t_position")
+        self.halved = HalvedSteps(self)
+
+    def make_step_solver(self) -> FactorisedThetaStep | NewtonThetaStep | PositionStep:
         """The solver of the step that the system needs. Collective."""
+        if self.position:
+            return PositionStep(self)
         return FactorisedThetaStep(self) if self.system.steady else NewtonThetaStep(self)
 
     def begin(self) -> None:
@@ -86,10 +121,32 @@ class OneStepMethod(Integrator):
             fixed[moved.dofs] = False
             self.u[moved.dofs] = moved(self.t)
         self.v[: self.system.owned][fixed] = 0.0
+        if self.position:
+            self.w[:], self.r_position[:], self.r_t_position[:] = self.v, 0.0, 0.0
         self.u_before[:], self.v_before[:] = self.u, self.v
+
+    @property
+    def t(self) -> float:
+        """Time of ``u`` [s]."""
+        return super().t if self.part_end is None else self.part_end
+
+    def after_part(self) -> None:
+        """See the attributes."""
 
     def advance(self) -> None:
         """One step; the impulse found is that of the step."""
+        if self.halved is None:
+            self.make_part()
+        else:
+            self.halved.advance()
+
+    def add_nodal_impulses(self, out: FloatArray) -> None:
+        """See :meth:`.Integrator.add_nodal_impulses`: those of all parts of the step."""
+        if self.halved is None or not self.halved.add_nodal_impulses(out):
+            super().add_nodal_impulses(out)
+
+    def make_part(self) -> None:
+        """The step of :attr:`h` from the present state."""
         self.u_before[:], self.v_before[:] = self.u, self.v
         self.step_solver.solve()  # v_{n+1} and r
         self.step_solver.update()  # u_{n+1}
@@ -100,9 +157,9 @@ class OneStepMethod(Integrator):
 
     def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and value [m] of the forecast ``u_n + forecast h v_n``; overwritten by the next call."""
-        np.multiply(self.v_before, self.forecast * self.dt, out=self._forecast_u)
+        np.multiply(self.v_before, self.forecast * self.h, out=self._forecast_u)
         self._forecast_u += self.u_before
-        return self.t - (1 - self.forecast) * self.dt, self._forecast_u
+        return self.t - (1 - self.forecast) * self.h, self._forecast_u
 
     def force_point(self) -> tuple[float, FloatArray, FloatArray] | None:
         """Time, position and velocity of the force in F_theta; None where that is the mean of both ends."""
@@ -118,11 +175,11 @@ class OneStepMethod(Integrator):
     @property
     def acting_time(self) -> float:
         """Derivative of the smooth impulse with respect to F_theta [s]."""
-        return self.dt
+        return self.h
 
     def smooth_impulse(self, f: FloatArray) -> None:
         """Replace F_theta by the smooth impulse of the step, shape (size,) [N], [N s]."""
-        f *= self.dt
+        f *= self.h
 
     def end_position(self) -> FloatArray:
         """``u_{n+1}`` at the present velocity ``v`` [m]."""

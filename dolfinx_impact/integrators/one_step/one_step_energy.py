@@ -24,17 +24,17 @@ class OneStepBalance(EnergyBalance):
     def step(self) -> None:
         """Internal work with the mean force, other works with the weights of the scheme."""
         s, n, v = self.integrator, self.integrator.system.owned, self.integrator.v_mean
-        du, dv = (s.u - self._u)[:n], v - self._v
+        du = (s.u - self._u)[:n]
         before, after = self._parts, self._forces(s.t, s.u, v)
         internal, external, damped = self._acting(before, after)
         self.internal_work += float(du @ internal)
         self.external += float(du @ external)
         if s.system.prescribed.any:
-            self.external += float(du[s.system.prescribed.dofs] @ s.reactions())
+            self.external += self._reaction_work(du[s.system.prescribed.dofs])
         self.dissipated += float(du @ damped)
         self.pushed = -s.dt * float(v[:n] @ after[2])
         self.contact += self._contact_work()
-        self.dissipated += self._formula_loss(du, dv, before, after)
+        self.dissipated += self._formula_loss(du, self._change(), before, after)
         self._u[:], self._v[:], self._parts = s.u, v, after
         self._energies()
 
@@ -53,6 +53,15 @@ class OneStepBalance(EnergyBalance):
         w = self._weight()
         work: float = self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
         return work
+
+    def _reaction_work(self, du: FloatArray) -> float:
+        """Work of the reactions at moved dofs, which go by ``du``, shape (k,) [m]."""
+        return float(du @ self.integrator.reactions())
+
+    def _change(self) -> FloatArray:
+        """Change of the velocities that the formula gives, shape (size,) [m/s]."""
+        change: FloatArray = self.integrator.v_mean - self._v
+        return change
 
     def _weight(self) -> float:
         return 0.5

@@ -15,6 +15,7 @@ from ..requirements import UNSTEADY, refuse, refuse_restitution
 from ..step_buffer import CompiledLoop
 from .one_step import OneStepMethod
 from .one_step_energy import ThetaBalance
+from .position_energy import PositionBalance
 
 
 class ThetaMethod(OneStepMethod):
@@ -66,11 +67,11 @@ class ThetaMethod(OneStepMethod):
     @property
     def position_sensitivity(self) -> float:
         """``theta h``."""
-        return self.theta * self.dt
+        return self.theta * self.h
 
     def end_position(self) -> FloatArray:
         """``u_{n+1}`` at the present velocity ``v``, without contact after a free step [m]."""
-        return self.u_before + self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
+        return self.u_before + self.h * ((1 - self.theta) * self.v_before + self.theta * self.v)
 
     def mean_position(self, out: FloatArray) -> None:
         """``u_n + theta h v_n``."""
@@ -79,13 +80,13 @@ class ThetaMethod(OneStepMethod):
 
     def velocity_to(self, u: FloatArray) -> FloatArray:
         """See :meth:`.OneStepMethod.velocity_to`; theta is above 0."""
-        velocity: FloatArray = self.v_before + ((u - self.u_before) / self.dt - self.v_before) / self.theta
+        velocity: FloatArray = self.v_before + ((u - self.u_before) / self.h - self.v_before) / self.theta
         return velocity
 
     def move(self) -> None:
         """``u_{n+1} = u_n + h [(1-theta) v_n + theta v_{n+1}]``."""
         for weight, v in ((1 - self.theta, self.v_before), (self.theta, self.v)):
-            np.multiply(v, weight * self.dt, out=self._moved)
+            np.multiply(v, weight * self.h, out=self._moved)
             self.u += self._moved
 
     def constrained(self, e: float) -> tuple[FloatArray, float]:
@@ -94,7 +95,7 @@ class ThetaMethod(OneStepMethod):
 
     def balance(self) -> EnergyBalance:
         """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""
-        return ThetaBalance(self, closes=self.coupled)
+        return PositionBalance(self) if self.position else ThetaBalance(self, closes=self.coupled)
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
         """See :func:`.compiled_loop`: for linear systems under constant loads, without friction."""

@@ -6,24 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import parallel
 from ..._types import FloatArray
 from ...algebra import complementarity
 from ...algebra.sparse_solver import LinearSolverFailed
 from ..impulses.delassus import FactorisedDelassus, factorised_delassus
 from ..impulses.delassus_lumped import lumped_delassus
+from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
-_MOST = 60
-_TOLERANCE = 1e-12
 _ROUNDING = 1e-15
-_SQUARED = 1e-9
-#: A correction is shortened at most to this part,
-_SHORTEST = 1e-4
-#: and not where it is no larger than this part of the velocity: there rounding decides.
+#: A correction is not shortened where it is no larger than this part of the velocity: there rounding decides.
 _NEGLIGIBLE = 1e-6
 
 
-class NewtonThetaStep:
+class NewtonThetaStep(StepEquation):
     """``M (v - v_n) = h F_theta + L^T r`` by Newton's method; Di Stasio et al. (2019), (33), midpoint (38).
 
     That is the theta method; the other formulas of :class:`.OneStepMethod` have their own smooth impulse,
@@ -42,43 +37,28 @@ class NewtonThetaStep:
     """
 
     def __init__(self, scheme: Any) -> None:
-        self._scheme, system = scheme, scheme.system
-        if system.prescribed.any and scheme.theta == 0:
-            raise ValueError("prescribed motion needs theta above 0: nothing else moves the end of the step")
-        self._f, self._f_before, self._rest, self._x = (np.zeros(system.size) for _ in range(4))
-        self._free, self._reactions = ~system.constrained, np.zeros(system.prescribed.dofs.size)
-        self._weights = np.where(self._free, 1.0 / np.sqrt(system.mass), 1.0)
-        self._solver = system.linearised(scheme.mass)
+        super().__init__(scheme)
         self._response: FactorisedDelassus | None = None
         if scheme.contact is not None and scheme.coupled:
             solver = scheme.impulse_solver(self._solver)
             self._response = factorised_delassus(scheme, solver, symmetric=self._solver.symmetric)
         elif scheme.contact is not None and scheme.mass != "lumped":
             raise ValueError("the impulse of a decoupled step acts through the lumped mass: mass='lumped'")
-        self._inside_out = False
-
-    def force_point(self) -> tuple[float, FloatArray, FloatArray]:
-        """Time, position and velocity at which the unknown force of the step is evaluated."""
-        s, theta, u = self._scheme, self._scheme.theta, self._scheme.end_position()
-        if not s.midpoint:
-            return s.t, u, s.v
-        mean = (1 - theta) * s.v_before + theta * s.v
-        return s.t - (1 - theta) * s.dt, (1 - theta) * s.u_before + theta * u, mean
 
     def solve(self) -> None:
         """From ``u_before``, ``v_before`` to ``v`` and the impulses of the step. Collective."""
         s, n = self._scheme, self._scheme.system.owned
         self.begin()
         # With exact tangents the next correction would be of the order of the square of this one.
-        enough = _SQUARED if self._solver.exact else _ROUNDING
-        for s.iterations in range(1, _MOST + 1):
+        enough = SQUARED if self._solver.exact else _ROUNDING
+        for s.iterations in range(1, MOST + 1):
             before, given = s.v.copy(), s.direct_velocity
             whole = self.iterate()
             size = self._size(s.v)
             # Where contact keeps the velocity, the direct part of the impulses still moves the position.
             moved = self._largest(np.abs(np.atleast_1d(s.direct_velocity - given)))
             change = max(self._largest(np.abs(s.v[:n] - before[:n])), moved)
-            accepted = max(_TOLERANCE * size, self._round_off())
+            accepted = max(TOLERANCE * size, self._round_off())
             if not whole:
                 continue
             # Of direct impulses the tangent leaves out what they do to forces that depend on the velocity.
@@ -87,7 +67,7 @@ class NewtonThetaStep:
                 break
         else:
             raise complementarity.NotConverged(
-                f"Newton did not find the velocity at t = {s.t:.6g} s: the last of {_MOST} corrections "
+                f"Newton did not find the velocity at t = {s.t:.6g} s: the last of {MOST} corrections "
                 f"is {change:.3g} m/s; take a smaller time step"
             )
         if s.contact is not None and not s.coupled:
@@ -96,24 +76,6 @@ class NewtonThetaStep:
     def update(self) -> None:
         """Move the system to the end of the step."""
         self._scheme.move()
-
-    def begin(self) -> None:
-        """Force at the beginning of the step, and the first velocity with its residual.
-
-        It is the velocity before, or that which moves the body as this one would; where an element would be
-        inverted, the one that leaves the body where it is.
-        """
-        s = self._scheme
-        if s.direct > 0:
-            s.v[:] = s.velocity_to(s.u_before + s.dt * s.v_before)
-        if not s.midpoint:
-            s.system.force(s.t - s.dt, s.u_before, s.v_before, self._f_before)
-        self._prescribe_motion()
-        self._evaluate_residual()
-        if s.theta > 0 and not np.isfinite(self._residual_norm()):
-            s.v[:] = s.velocity_to(s.u_before)
-            self._prescribe_motion()
-            self._evaluate_residual()
 
     def iterate(self) -> bool:
         """One Newton iteration with a line search.
@@ -124,34 +86,18 @@ class NewtonThetaStep:
         s, n, v = self._scheme, self._scheme.system.owned, self._scheme.v - self._scheme.direct_velocity
         self._solve_linearised()
         v += s.direct_velocity
-        # Under the new impulses: just before an impact the old ones leave no residual.
-        end, norm = s.v.copy(), self._residual_norm()
-        size = self._size(v)
-        small = self._largest(np.abs(end[:n] - v[:n])) <= _NEGLIGIBLE * size + 10 * self._round_off()
-        part = 1.0
-        self._evaluate_residual()
-        while not (small or self._residual_norm() <= (1 - 1e-4 * part) * norm):
-            part /= 2
-            if part < _SHORTEST:
-                break
-            s.v[:] = v + part * (end - v)
-            self._evaluate_residual()
-        if _SHORTEST <= part < 1:
+        end, small = s.v.copy(), _NEGLIGIBLE * self._size(v) + 10 * self._round_off()
+        part = self._shorten(v, self._largest(np.abs(end[:n] - v[:n])) <= small)
+        if SHORTEST <= part < 1:
             return False
-        if part < 1:  # nothing is gained by less: the whole correction at least fulfils the contact laws
-            s.v[:] = end
-            self._evaluate_residual()
-            if not np.isfinite(self._residual_norm()):
-                raise complementarity.NotConverged(
-                    f"Newton finds no velocity at t = {s.t:.6g} s with finite forces and no "
-                    "element turned inside out: take a smaller time step"
-                )
+        if part < 1:
+            self._take_whole(end)
         return True
 
     def reactions(self) -> FloatArray:
         """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
         s = self._scheme
-        reactions: FloatArray = self._reactions - s.moved_impulses(s.impulses) / s.dt
+        reactions: FloatArray = self._reactions - s.moved_impulses(s.impulses) / s.h
         return reactions
 
     def _solve_linearised(self) -> None:
@@ -172,7 +118,7 @@ class NewtonThetaStep:
             self._add_direct(s.direct)
         except (LinearSolverFailed, complementarity.NotConverged) as error:
             raise complementarity.NotConverged(
-                f"the time step {s.dt:.6g} s is too large for Newton's iteration at t = {s.t:.6g} s, which "
+                f"the time step {s.h:.6g} s is too large for Newton's iteration at t = {s.t:.6g} s, which "
                 f"finds no correction ({error}): take a smaller time step"
             ) from None
 
@@ -195,59 +141,3 @@ class NewtonThetaStep:
         impulses = s.enforcement.impulses(s, response)
         s.set_impulses(impulses)
         response.apply(impulses, s.v)
-
-    def _prescribe_motion(self) -> None:
-        """Velocities that take moved dofs to their prescribed position at the end of the step."""
-        s, moved = self._scheme, self._scheme.system.prescribed
-        if moved.any:
-            u = s.u_before.copy()
-            u[moved.dofs] = moved(s.t)
-            s.v[moved.dofs] = s.velocity_to(u)[moved.dofs]
-
-    def _evaluate_residual(self) -> None:
-        """``M (v - v_n) - J(F_theta)`` at the present velocity, without impulses [kg m/s]."""
-        s, system, theta = self._scheme, self._scheme.system, self._scheme.theta
-        n, (time, u, v) = system.owned, self.force_point()
-        system.force(time, u, v, self._f)
-        self._inside_out = self._inverted(u)
-        acting = self._f.copy() if s.midpoint else (1 - theta) * self._f_before + theta * self._f
-        system.mass_product(s.v - s.v_before, s.mass, self._rest)
-        dofs = system.prescribed.dofs
-        self._reactions = self._rest[dofs] / s.dt - acting[dofs]
-        s.smooth_impulse(acting)
-        self._rest[:n] -= acting[:n]
-        self._rest[:n][system.constrained] = 0.0
-
-    def _residual_norm(self) -> float:
-        """Norm of the residual with impulses [kg^(1/2) m/s]; inf where it is NaN or an element inverted."""
-        s, n = self._scheme, self._scheme.system.owned
-        weighted = self._weights * self._free * (self._rest[:n] - self._impulses()[:n])
-        norm = parallel.total(s.system.comm, float(weighted @ weighted)) ** 0.5
-        return norm if np.isfinite(norm) and not self._inside_out else np.inf
-
-    def _inverted(self, u: FloatArray) -> bool:
-        """Whether an element of a body is inverted at ``u``, which some laws allow. Collective."""
-        body = self._scheme.system
-        return hasattr(body, "deformation") and not body.linear and bool(body.deformation.inside_out(u))
-
-    def _round_off(self) -> float:
-        """Change of v by the rounding of the forces, eps |K u|: h |(M + h^2 theta^2 K)^-1 K| [m/s].
-
-        Forces that are not linear in u round like those of a displacement by the size of the system.
-        Where direct impulses are, at least that of the velocity which all impulses give through M.
-        """
-        s, eps = self._scheme, 4 * np.finfo(np.float64).eps
-        weight = max(s.theta * s.position_sensitivity * s.acting_time / s.dt, 0.25 * s.dt)
-        largest = self._largest(np.abs(s.u_before[: s.system.owned]))
-        largest += 0.0 if s.system.linear else s.system.length
-        given = self._largest(np.abs(np.atleast_1d(s.direct_velocity))) / s.direct if s.direct > 0 else 0.0
-        return float(eps * max(largest / weight, given))
-
-    def _size(self, v: FloatArray) -> float:
-        """Scale of velocities [m/s]: those at both ends, and for what rests the change by the forces."""
-        s, n = self._scheme, self._scheme.system.owned
-        kicks = s.dt * s.system.inverse_mass * np.abs(self._f[:n])
-        return self._largest(np.abs(v[:n]) + np.abs(s.v_before[:n]) + kicks)
-
-    def _largest(self, values: FloatArray) -> float:
-        return parallel.largest(self._scheme.system.comm, values)

@@ -41,6 +41,7 @@ class TangentSolver:
         self._held = np.flatnonzero(body.constrained)
         self._rows = body.matrices.rows(self._A, self._held)
         self._solver: FactorisedSolver | None = None
+        self._factorised = False
         self._last: tuple[float, float] | None = None
 
     def _matrix(self, form: Any) -> Any:
@@ -57,12 +58,17 @@ class TangentSolver:
 
     def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:
         """Assemble and factorise ``M + a D + b K`` at the state (t, u, v). Collective."""
+        if self.assemble(t, u, v, a, b) or not self._factorised:
+            self._factorise()
+
+    def assemble(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> bool:
+        """Assemble :attr:`matrix` alone, as :meth:`update`; whether it has changed. Collective."""
         from petsc4py import PETSc
 
         body = self._body
         if self._fixed and self._last == (a, b):
-            return
-        self._last = (a, b)
+            return False
+        self._last, self._factorised = (a, b), False
         if not self._fixed:
             self._assemble(u, v)
         beta = body.stiffness_damping if self._damping is None else 0.0
@@ -74,13 +80,22 @@ class TangentSolver:
             self._lumped.array[:] = a * body.damping_rate * body.mass
             self._A.setDiagonal(self._lumped, PETSc.InsertMode.ADD_VALUES)
         self._A.zeroRowsColumns(self._rows, diag=1.0)
+        if self.symmetric:
+            self._A.setOption(self._A.Option.SYMMETRIC, True)
+        return True
+
+    @property
+    def matrix(self) -> Any:
+        """``M + a D + b K`` as a PETSc matrix, with unit rows and columns at constrained dofs."""
+        return self._A
+
+    def _factorise(self) -> None:
         if self._solver is None:
             kind = "ldlt" if self.symmetric else "lu"
-            if self.symmetric:
-                self._A.setOption(self._A.Option.SYMMETRIC, True)
             self._solver = FactorisedSolver(self._A, self._held, prefix="impact_newton_", kind=kind)
         else:
             self._solver.refactor()
+        self._factorised = True
 
     def _assemble(self, u: FloatArray, v: FloatArray) -> None:
         from dolfinx.fem import petsc
@@ -95,5 +110,7 @@ class TangentSolver:
 
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for the right-hand side ``b`` (owned entries first) into ``out``. Collective."""
+        if not self._factorised:
+            self._factorise()
         assert self._solver is not None
         self._solver.solve(b, out)

@@ -1,0 +1,112 @@
+"""Steps that are made in parts where no equilibrium of contact is found in one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._types import FloatArray
+from ...algebra.complementarity import NotConverged
+from ...contact.tunnelling import Tunnelled
+
+#: A step is made in at most so many parts, a power of 2.
+PARTS = 256
+#: Parts found at once after which they are doubled.
+_EASY = 4
+
+
+class HalvedSteps:
+    """Makes the steps of a scheme: at once, or where that fails in 2, 4, ... 256 equal parts.
+
+    Parts are doubled again after four that were found; every step begins with the whole. Impulses add up over
+    the parts, each with the contact at its own end.
+
+    Args:
+        scheme: The :class:`.OneStepMethod`.
+
+    Attributes:
+        steps, halved: Number of steps, and of those that were made in parts.
+        smallest: Number of the smallest parts in a step.
+        iterations: Newton iterations of all steps.
+        most: Largest number of iterations in a step or part.
+    """
+
+    def __init__(self, scheme: Any) -> None:
+        self._scheme, contact = scheme, scheme.contact
+        self.steps = self.halved = self.iterations = self.most = 0
+        self.smallest = 1
+        self._nodal: FloatArray | None = None
+        self._sums = np.zeros(contact.count), np.zeros_like(scheme.r_t)
+        self._loaded = np.zeros(contact.nodes.loaded.dofs.shape)
+
+    def advance(self) -> None:
+        """One step of the scheme. Collective.
+
+        Raises:
+            NotConverged: Not even in the smallest parts.
+        """
+        s, self._nodal = self._scheme, None
+        end, done, parts, easy = s.t, 0, 1, 0
+        self.steps += 1
+        while done < PARTS:
+            size = PARTS // parts
+            if self._made(end, done, size):
+                done, easy = done + size, easy + 1
+                self._add(first=done == size, last=done == PARTS)
+                if easy >= _EASY and parts > 1 and done % (2 * size) == 0:
+                    parts, easy = parts // 2, 0
+            elif parts == PARTS:
+                raise NotConverged(
+                    f"no equilibrium of contact at t = {s.t:.6g} s with steps of {s.h:.3g} s: does the body "
+                    "buckle, is a part free to move, or are surfaces far inside each other?"
+                )
+            else:
+                parts, easy = 2 * parts, 0
+        s.h, s.part_end = s.dt, None
+        self.halved += self._nodal is not None
+
+    def _made(self, end: float, done: int, size: int) -> bool:
+        """Make a part of the step; whether an equilibrium was found. The state stays where not."""
+        s = self._scheme
+        s.h, start = s.dt * (size / PARTS), end - s.dt
+        s.part_end = None if done + size == PARTS else start + s.dt * ((done + size) / PARTS)
+        kept = {name: getattr(s, name).copy() for name in (*s.state_names, "w") if np.ndim(getattr(s, name))}
+        for each in s.contact.members:
+            each.failure = None
+        try:
+            s.make_part()
+        except (NotConverged, Tunnelled):
+            for name, values in kept.items():
+                getattr(s, name)[...] = values
+            return False
+        self.iterations += s.iterations
+        self.most = max(self.most, s.iterations)
+        self.smallest = max(self.smallest, PARTS // size)
+        s.after_part()
+        return True
+
+    def _add(self, *, first: bool, last: bool) -> None:
+        """Add the impulses of a part to those of the step, where it is not the whole. Collective."""
+        s = self._scheme
+        if first and last:
+            return
+        if first:
+            self._nodal = self._loaded
+            for each in (*self._sums, self._nodal):
+                each[:] = 0.0
+        assert self._nodal is not None
+        self._sums[0][:] += s.r
+        self._sums[1][:] += s.r_t
+        s.contact.nodes.add_impulses(s.impulses, self._nodal)
+        if last:
+            s.r[:], s.r_t[:] = self._sums
+        else:
+            s.contact.accept(s.contact_state)
+
+    def add_nodal_impulses(self, out: FloatArray) -> bool:
+        """Add the impulses of the parts at the loaded dofs; whether the last step has any."""
+        if self._nodal is None:
+            return False
+        out += self._nodal
+        return True

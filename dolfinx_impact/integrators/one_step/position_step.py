@@ -1,0 +1,334 @@
+"""Contact at position and velocity level: the position problem under the stiffness, then Newton's law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ... import parallel
+from ..._types import BoolArray, FloatArray
+from ...algebra import complementarity
+from ...algebra.saddle_point import Constraints, SaddlePoint
+from ...algebra.sparse_solver import LinearSolverFailed
+from ...contact.state import ContactState, Impulses
+from ..impulses.delassus_lumped import lumped_delassus
+from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
+
+#: Time step of differences for prescribed velocities, over that of the scheme.
+_VELOCITY_STEP = 0.01
+#: Iterations after which a set of points that comes back is a cycle.
+_CYCLING = 12
+
+
+@dataclass(eq=False)
+class ActiveSet:
+    """Which points are closed, and which of them slip, of this rank.
+
+    Attributes:
+        closed, slipping: Masks of shape (p,); what has no friction slips.
+    """
+
+    closed: BoolArray
+    slipping: BoolArray
+
+    def key(self) -> bytes:
+        """A value that equal sets alone share."""
+        return np.packbits(np.concatenate([self.closed, self.slipping & self.closed])).tobytes()
+
+
+@dataclass(eq=False)
+class Arguments:
+    """What the signs of the contact laws depend on, at the points of this rank.
+
+    Attributes:
+        state: The contact at the end of the step.
+        tangents: Orthonormal tangents, shape (p, d, components).
+        c: Impulse that moves a point by a length through its own entry of A, shape (p,) [N s/m].
+        gap: Gaps, shape (p,) [m].
+        slip: Ways along the tangents in the step, relative to what is opposite, shape (p, d) [m].
+        z: ``R_N - c g``, shape (p,) [N s].
+        y: ``R_T - c s`` along the tangents, shape (p, d) [N s].
+        r_t: ``R_T`` along the tangents, shape (p, d) [N s].
+    """
+
+    state: ContactState
+    tangents: FloatArray
+    c: FloatArray
+    gap: FloatArray
+    slip: FloatArray
+    z: FloatArray
+    y: FloatArray
+    r_t: FloatArray
+
+    def active_set(self) -> ActiveSet:
+        """Closed where z > 0 and at ties; slipping where y leaves the cone of z."""
+        mu = self.state.frictions
+        closed = (self.c > 0) & (self.state.bilateral | (self.z > 0))
+        size = np.linalg.norm(self.y, axis=1)
+        return ActiveSet(closed, (mu == 0) | (size > mu * np.maximum(self.z, 0.0)))
+
+
+class PositionStep(StepEquation):
+    """Two contact problems, one after the other, for the theta method with 1/2 <= theta <= 1.
+
+    The first one, for the position, is that of implicit contact::
+
+        M (w - v_n) = h F_theta + B^T R,      u' = u_n + h [(1-theta) v_n + theta w]
+        0 <= R_N _|_ g(u', t') >= 0,          |R_T| <= mu R_N against the slip of the step
+
+    It is solved by a semi-smooth Newton iteration for w and R (Hueber, Wohlmuth, Comput. Methods Appl. Mech.
+    Eng. 194 (2005), doi:10.1016/j.cma.2004.08.006; Gitterle et al., Int. J. Numer. Methods Eng. 84 (2010),
+    doi:10.1002/nme.2907; Alart, Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991),
+    doi:10.1016/0045-7825(91)90022-X): with ``z = R_N - c g`` and ``y = R_T - c s``, s the slip,
+
+    - ``z <= 0``: R = 0;
+    - ``|y| <= mu z``: g = 0, s = 0;
+    - else: g = 0, ``R_T = mu R_N y/|y|``.
+
+    B is frozen in an iteration. The second problem is Newton's law for v' with the same forces, in which R
+    does not stand (Laursen, Love, Int. J. Numer. Methods Eng. 53 (2002), doi:10.1002/nme.264)::
+
+        M (v' - v_n) = h F_theta + B^T P      and the law of :class:`.BothLevels`
+
+    Args:
+        scheme: The :class:`.OneStepMethod`, with a contact; its mass is lumped.
+
+    Raises:
+        NotConverged: (by ``solve``) without a solution; the state is that of the last iteration then.
+    """
+
+    def __init__(self, scheme: Any) -> None:
+        super().__init__(scheme)
+        system, contact = scheme.system, scheme.contact
+        self._response = lumped_delassus(scheme)
+        self._saddle = SaddlePoint(system.comm, system.owned)
+        self._global = system.global_dofs()
+        self._all = int(parallel.total(system.comm, system.owned))
+        self._free_dofs = self._free.astype(np.float64)
+        self._diagonal = np.zeros(system.owned)
+        self._r, self._r_t = np.zeros(contact.count), np.zeros((contact.count, contact.L.components))
+        self._state: ContactState | None = None
+        self._factorised: bytes | None = None
+        self._kicks = np.zeros(system.prescribed.dofs.size)
+        #: Whether one iteration is exact while no point opens, closes or slips.
+        self._linear = system.linear and contact.constant and self._solver.exact
+        # With exact tangents the next correction would be of the order of the square of this one.
+        self._enough = SQUARED if contact.constant and self._solver.exact else TOLERANCE
+
+    # -- the position problem
+
+    def solve(self) -> None:
+        """From ``u_before``, ``v_before`` to w, in ``v``, and R. Collective."""
+        s, n = self._scheme, self._scheme.system.owned
+        self._r[:], self._state = s.r_position, None
+        if s.has_friction:
+            self._r_t[:] = s.r_t_position
+        self.begin()
+        sets: list[bytes] = []
+        found, whole, change, accepted = False, False, np.inf, 0.0
+        for s.iterations in range(MOST + 1):
+            looked = self._look()
+            active = looked.active_set()
+            sets.append(active.key())
+            same = self._repeats(sets, 1)
+            found = same and whole and (self._linear or change <= accepted)
+            if found or s.iterations == MOST or self._cycles(sets):
+                break
+            before = s.v.copy()
+            self._correct(looked, active)
+            size = self._size(before)
+            change = self._largest(np.abs(s.v[:n] - before[:n]))
+            accepted = max(self._enough * size, self._round_off())
+            whole = self._shortened(before, same and change > accepted) == 1.0
+        s.contact.agree_on_failure()
+        if not found:
+            raise complementarity.NotConverged(
+                f"no equilibrium of contact at t = {s.t:.6g} s with a step of {s.h:.6g} s: the last of "
+                f"{s.iterations} corrections is {change:.3g} m/s"
+            )
+        s.r_position[:] = self._r
+        if s.has_friction:
+            s.r_t_position[:] = self._r_t
+
+    def _look(self) -> Arguments:
+        """The contact at the present end of the step, and the matrix A there. Collective."""
+        s, weight = self._scheme, self._scheme.acting_time * self._scheme.theta
+        if self._solver.assemble(*self.force_point(), weight, weight * s.position_sensitivity):
+            self._factorised = None
+            self._diagonal = np.where(self._free, 1.0 / diagonal(self._solver.matrix), 0.0)
+        u, contact = s.end_position(), s.contact
+        self._state = state = contact.at(u, s.v, s.t, every=True)
+        own = state.L.diagonal(self._diagonal)
+        c = np.where(own > 0, 1.0 / np.where(own > 0, s.position_sensitivity * own, 1.0), 0.0)
+        gap = state.gap
+        tangents = state.bases[:, 1:] if contact.friction > 0 else np.zeros((gap.size, 0, self._r_t.shape[1]))
+        slip = np.zeros(tangents.shape[:2])
+        if contact.friction > 0:
+            way = state.L.at_points(u - s.u_before) - state.surface_way(s.t - s.h)
+            slip = np.einsum("pjk,pk->pj", tangents, way)
+        r_t = np.einsum("pjk,pk->pj", tangents, self._r_t)
+        near = np.isfinite(gap)
+        z = np.where(near & (c > 0), self._r - c * np.where(near, gap, 0.0), -np.inf)
+        return Arguments(state, tangents, c, gap, slip, z, r_t - c[:, None] * slip, r_t)
+
+    def _correct(self, looked: Arguments, active: ActiveSet) -> None:
+        """Add the correction to the velocity and replace R. Collective."""
+        s, n, comm = self._scheme, self._scheme.system.owned, self._scheme.system.comm
+        which = np.flatnonzero(active.closed)
+        try:
+            if not parallel.anywhere(comm, which.size > 0):
+                self._solver.solve(self._rest, self._x)
+                self._r[:], self._r_t[:], self._factorised = 0.0, 0.0, None
+                s.v[:n] -= self._x[:n]
+                return
+            rows, q, y = self._constraints(looked, active)
+            key = active.key() if s.contact.constant and self._all_stick(active) else None
+            if not self._agree(key is not None and key == self._factorised):
+                self._saddle.factorise(self._solver.matrix, rows, symmetric=self._solver.symmetric)
+                self._factorised = key
+            s.v[:n] += self._saddle.solve(-self._rest, q, y)
+        except LinearSolverFailed as error:
+            raise complementarity.NotConverged(
+                f"the equations of contact have no solution at t = {s.t:.6g} s ({error})"
+            ) from None
+        y = y.reshape(which.size, -1)
+        self._r[:], self._r_t[:] = 0.0, 0.0
+        self._r[which] = y[:, 0]
+        self._r_t[which] = np.einsum("pj,pjk->pk", y[:, 1:], looked.tangents[which])
+
+    def _constraints(self, a: Arguments, active: ActiveSet) -> tuple[Constraints, FloatArray, FloatArray]:
+        """Rows of the closed points, their right-hand side, and the multipliers R. Collective.
+
+        In velocities: ``g + S L dw = 0`` and ``s + S W_T dw = 0``; where a point slips ``R_T = mu R_N e + k
+        (1 - e e^T) (R_T - c s)`` linearised, with ``e = y/|y|``, ``k = mu z/|y|`` and S the sensitivity of
+        the position to the velocity.
+        """
+        which = np.flatnonzero(active.closed)
+        S, c, d = self._scheme.position_sensitivity, a.c[which], a.tangents.shape[1]
+        B = a.state.L.rows(which, a.tangents[which], self._free_dofs, self._global, self._all)
+        n = which.size
+        q = np.column_stack([-a.gap[which] / S, -a.slip[which] / S])
+        size = np.repeat(1.0 / (c * S), 1 + d)
+        last = np.column_stack([self._r[which], a.r_t[which]]).ravel()
+        slips = active.slipping[which]
+        if d == 0 or not slips.any():
+            return Constraints(B, B, sparse.csr_matrix((B.shape[0],) * 2), size), q.ravel(), last
+        Q, E = np.tile(np.eye(1 + d), (n, 1, 1)), np.zeros((n, 1 + d, 1 + d))
+        i, mu, y = np.flatnonzero(slips), a.state.frictions[which[slips]], a.y[which[slips]]
+        length = np.linalg.norm(y, axis=1)
+        e = y / np.where(length > 0, length, 1.0)[:, None]
+        k = np.where(mu > 0, mu * np.maximum(a.z[which[slips]], 0.0), 0.0) / np.where(length > 0, length, 1.0)
+        across = k[:, None, None] * (np.eye(d) - e[:, :, None] * e[:, None, :])
+        inverse = 1.0 / (c[slips] * S)
+        Q[i, 1:, 1:] = across
+        E[i, 1:, 0] = -(mu * inverse)[:, None] * e
+        E[i, 1:, 1:] = inverse[:, None, None] * (np.eye(d) - across)
+        q[i, 1:] = -inverse[:, None] * np.einsum("pij,pj->pi", across, a.r_t[which[slips]])
+        return Constraints(B, blocks(Q) @ B, blocks(E), size), q.ravel(), last
+
+    def _shortened(self, before: FloatArray, search: bool) -> float:
+        """Halve the correction while it turns a cell or, at a settled set, does not reduce the residual.
+
+        Returns:
+            The part that was taken.
+        """
+        s, end = self._scheme, self._scheme.v.copy()
+        part = self._shorten(before, not search)
+        if part < SHORTEST:
+            self._take_whole(end)
+            return 1.0
+        while not np.isfinite(self._residual_norm()):
+            part /= 2
+            if part < SHORTEST:
+                raise complementarity.NotConverged(
+                    f"every correction at t = {s.t:.6g} s turns an element inside out, or gives no finite force"
+                )
+            s.v[:] = before + part * (end - before)
+            self._evaluate_residual()
+        return part
+
+    def _impulses(self) -> FloatArray:
+        """``B^T R``, shape (size,) [N s]; overwritten by the next call."""
+        self._x[:] = 0.0
+        if self._state is not None:
+            self.position_impulses().add_to(self._x)
+        return self._x
+
+    def position_impulses(self) -> Impulses:
+        """R of the last step, with the contact at its end."""
+        state: Any = self._state if self._state is not None else self._scheme.contact_state
+        return Impulses(state, self._r, self._r_t if self._scheme.has_friction else None)
+
+    # -- the velocity problem
+
+    def update(self) -> None:
+        """Move to u', then find v' and P. Collective.
+
+        Raises:
+            NotConverged: An element is turned inside out at u'.
+        """
+        s, n, moved = self._scheme, self._scheme.system.owned, self._scheme.system.prescribed
+        s.w[:] = s.v
+        s.move()
+        if s.midpoint and self._inverted(s.u):
+            raise complementarity.NotConverged(f"an element is turned inside out at t = {s.t:.6g} s")
+        s.v[:n] -= s.system.inverse_mass * self._rest[:n]  # v_n + M^-1 h F_theta
+        if moved.any:
+            s.v[moved.dofs] = moved.velocity(s.t, _VELOCITY_STEP * s.h)
+        s.pressed = self._r > 0
+        impulses = s.enforcement.impulses(s, self._response)
+        s.set_impulses(impulses)
+        self._response.apply(impulses, s.v)
+        self._state = s.contact_state
+        self._kicks = s.system.mass[moved.dofs] * (s.v - s.w)[moved.dofs]
+
+    def reactions(self) -> FloatArray:
+        """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
+        s = self._scheme
+        reactions: FloatArray = self._reactions + (self._kicks - s.moved_impulses(s.impulses)) / s.h
+        return reactions
+
+    def position_reactions(self) -> tuple[FloatArray, FloatArray]:
+        """Forces of the position problem [N], and impulses that give v' [N s], at moved dofs, (k,) each."""
+        s = self._scheme
+        R = np.array(s.moved_impulses(self.position_impulses()))
+        P = s.moved_impulses(s.impulses)
+        return self._reactions - R / s.h, self._kicks - (P - R)
+
+    # -- agreement of ranks
+
+    def _agree(self, flag: bool) -> bool:
+        return not parallel.anywhere(self._scheme.system.comm, not flag)
+
+    def _all_stick(self, active: ActiveSet) -> bool:
+        return not self._scheme.has_friction or not (active.slipping & active.closed).any()
+
+    def _repeats(self, sets: list[bytes], back: int) -> bool:
+        """Whether the last set is that of ``back`` iterations before, on all ranks. Collective."""
+        return self._agree(len(sets) > back and sets[-1] == sets[-1 - back])
+
+    def _cycles(self, sets: list[bytes]) -> bool:
+        """Whether sets come back after two or three iterations again and again. Collective."""
+        if len(sets) <= _CYCLING or self._repeats(sets, 1):
+            return False
+        return any(
+            self._agree(all(sets[-1 - i] == sets[-1 - i - period] for i in range(2 * period)))
+            for period in (2, 3)
+        )
+
+
+def blocks(values: FloatArray) -> sparse.csr_matrix:
+    """Block-diagonal matrix of blocks of shape (n, k, k)."""
+    n = len(values)
+    return sparse.bsr_matrix((values, np.arange(n), np.arange(n + 1))).tocsr()
+
+
+def diagonal(matrix: Any) -> FloatArray:
+    """The owned diagonal of a PETSc matrix or an array."""
+    found: FloatArray = (
+        np.diag(matrix).copy() if isinstance(matrix, np.ndarray) else matrix.getDiagonal().array.copy()
+    )
+    return found
