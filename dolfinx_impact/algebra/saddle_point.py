@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 from scipy import linalg, sparse
+from scipy.sparse.linalg import splu
 
 from .._types import FloatArray, IntArray
-from .sparse_solver import FactorisedSolver
+from .sparse_solver import SMALL, FactorisedSolver
 
 #: Weight of the last multipliers in the rows of the constraints, over what a multiplier moves.
 _PROXIMAL = 1e-9
@@ -55,7 +57,7 @@ class SaddlePoint:
     def __init__(self, comm: MPI.Comm, owned: int, prefix: str = "impact_contact_") -> None:
         self._comm, self._owned, self._prefix = comm, owned, prefix
         self._sparse: FactorisedSolver | None = None
-        self._dense: Any = None
+        self._solve: Callable[[FloatArray], FloatArray]
         self._delta: FloatArray = np.zeros(0)
 
     def factorise(self, A: Any, rows: Constraints, *, symmetric: bool) -> None:
@@ -63,45 +65,58 @@ class SaddlePoint:
         self._delta = _PROXIMAL * rows.size
         D = rows.D + sparse.diags(self._delta)
         if isinstance(A, np.ndarray):
-            whole = sparse.bmat([[A, -rows.B.T], [-rows.G, -D]]).toarray()
-            self._dense = linalg.lu_factor(whole)
+            factors = linalg.lu_factor(sparse.bmat([[A, -rows.B.T], [-rows.G, -D]]).toarray())
+            self._solve = lambda right: linalg.lu_solve(factors, right)
             return
-        first, total = self._numbering(A, rows.size.size)
-        kind = "ldlt" if symmetric and self._comm.allreduce(rows.symmetric, op=MPI.LAND) else "lu"
-        matrix = self._assemble(A, rows, D, first, total)
+        matrix = self._assembled(A, rows, D)
+        size = matrix.shape[1]
+        if self._comm.size == 1 and size <= SMALL:
+            self._solve = splu(matrix.tocsc()).solve
+            return
+        symmetric = symmetric and self._comm.allreduce(rows.symmetric, op=MPI.LAND)
+        self._factorise_by_petsc(matrix, "ldlt" if symmetric else "lu")
+
+    def _factorise_by_petsc(self, rows: sparse.csr_matrix, kind: str) -> None:
+        """Factors of the matrix with these rows of this rank. Collective."""
+        from petsc4py import PETSc
+
+        csr = (rows.indptr.astype(PETSc.IntType), rows.indices.astype(PETSc.IntType), rows.data)
+        size = (rows.shape[0], None)
+        matrix = PETSc.Mat().createAIJ((size, size), csr=csr, comm=self._comm)
         matrix.setOption(matrix.Option.SYMMETRIC, kind == "ldlt")
         if self._sparse is not None:
             self._sparse.destroy()
-        self._sparse = FactorisedSolver(matrix, np.zeros(0, dtype=np.intp), prefix=self._prefix, kind=kind)
+        none = np.zeros(0, dtype=np.intp)
+        self._sparse = solver = FactorisedSolver(matrix, none, prefix=self._prefix, kind=kind)
 
-    def _numbering(self, A: Any, m: int) -> tuple[IntArray, int]:
-        """Number of multipliers on the ranks before each rank, and of all. Collective."""
-        counts = np.array(self._comm.allgather(m))
-        self._dof_starts = np.asarray(A.getOwnershipRanges(), dtype=np.int64)
-        return np.cumsum(counts) - counts, int(counts.sum())
+        def solve(right: FloatArray) -> FloatArray:
+            found = np.zeros(right.size)
+            solver.solve(right, found)
+            return found
 
-    def _assemble(
-        self, A: Any, rows: Constraints, D: sparse.csr_matrix, before: IntArray, total: int
-    ) -> Any:
-        """The matrix: on every rank its dofs and then its multipliers. Collective."""
-        from petsc4py import PETSc
+        self._solve = solve
+
+    def _assembled(self, A: Any, rows: Constraints, D: sparse.csr_matrix) -> sparse.csr_matrix:
+        """This rank's rows of the matrix: on every rank its dofs and then its multipliers. Collective."""
+        counts = np.array(self._comm.allgather(rows.size.size))
+        before = np.cumsum(counts) - counts  # multipliers of the ranks before each one
+        self._dof_starts = starts = np.asarray(A.getOwnershipRanges(), dtype=np.int64)
 
         def moved(dofs: IntArray) -> IntArray:
             """Numbers of dofs beside the multipliers of the ranks before."""
-            owner = np.searchsorted(self._dof_starts[:-1], dofs, side="right") - 1
+            owner = np.searchsorted(starts[:-1], dofs, side="right") - 1
             shifted: IntArray = dofs + before[owner]
             return shifted
 
         start, columns, values = A.getValuesCSR()
-        mine = A.getOwnershipRange()[1] + before[self._comm.rank]  # the first multiplier of this rank
-        B, G, D, m = self._transposed(rows.B, before), rows.G.tocoo(), D.tocoo(), rows.size.size
-        n, size = self._owned, self._dof_starts[-1] + total
+        first = A.getOwnershipRange()[1] + before[self._comm.rank]  # multiplier of this rank
+        B, G, D = self._transposed(rows.B, before), rows.G.tocoo(), D.tocoo()
+        n, m = self._owned, rows.size.size
         i = [np.repeat(np.arange(n), np.diff(start)), B.row, n + G.row, n + D.row]
-        j = [moved(columns), B.col, moved(G.col), mine + D.col]
-        entries = np.concatenate([values, -B.data, -G.data, -D.data]), (np.concatenate(i), np.concatenate(j))
-        local = sparse.csr_matrix(entries, (n + m, size))
-        csr = (local.indptr.astype(PETSc.IntType), local.indices.astype(PETSc.IntType), local.data)
-        return PETSc.Mat().createAIJ(((n + m, None), (n + m, None)), csr=csr, comm=self._comm)
+        j = [moved(columns), B.col, moved(G.col), first + D.col]
+        entries = np.concatenate([values, -B.data, -G.data, -D.data])
+        places = (np.concatenate(i), np.concatenate(j))
+        return sparse.csr_matrix((entries, places), (n + m, int(starts[-1] + counts.sum())))
 
     def _transposed(self, B: sparse.csr_matrix, before: IntArray) -> sparse.coo_matrix:
         """``B^T`` of the owned dofs, with columns beside the dofs of the ranks up to its own. Collective."""
@@ -116,7 +131,11 @@ class SaddlePoint:
             each.destroy()
         owner = np.searchsorted(before, columns, side="right") - 1
         rows = np.repeat(np.arange(self._owned), np.diff(start))
-        return sparse.coo_matrix((values, (rows, columns + self._dof_starts[owner + 1])))
+        places, size = (
+            columns + self._dof_starts[owner + 1],
+            self._dof_starts[-1] + self._comm.allreduce(B.shape[0]),
+        )
+        return sparse.coo_matrix((values, (rows, places)), (self._owned, int(size)))
 
     def solve(self, b: FloatArray, q: FloatArray, y: FloatArray) -> FloatArray:
         """The unknowns x at the owned dofs; ``y``, the last multipliers, is replaced. Collective.
@@ -134,10 +153,6 @@ class SaddlePoint:
         right[:n] = b[:n]
         for _ in range(_PASSES):
             right[n:] = -(q + self._delta * y)
-            if self._dense is not None:
-                found = linalg.lu_solve(self._dense, right)
-            else:
-                assert self._sparse is not None
-                self._sparse.solve(right, found)
+            found = self._solve(right)
             y[:] = found[n:]
         return found[:n]

@@ -194,7 +194,7 @@ class PositionStep(StepEquation):
             raise complementarity.NotConverged(
                 f"the equations of contact have no solution at t = {s.t:.6g} s ({error})"
             ) from None
-        y = y.reshape(which.size, -1)
+        y = y.reshape(which.size, 1 + looked.tangents.shape[1])
         self._r[:], self._r_t[:] = 0.0, 0.0
         self._r[which] = y[:, 0]
         self._r_t[which] = np.einsum("pj,pjk->pk", y[:, 1:], looked.tangents[which])
