@@ -6,8 +6,9 @@ import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
-from .._types import AnyArray, FloatArray, IntArray
+from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from . import kernels
 from .contact_operator import ContactOperator
 
@@ -52,6 +53,9 @@ class Exchange(Protocol):
     def at_nodes(self, d: FloatArray) -> FloatArray:
         """A constant vector over the owned dofs at the nodes, (nodes, gdim). Collective at first."""
 
+    def global_dofs(self, owned: int) -> IntArray:
+        """Global numbers of the dofs of the nodes, with ``owned`` dofs on this rank. Collective at first."""
+
     def sum(self, values: FloatArray) -> None:
         """Replace values at the nodes by their sums over all ranks, shape (nodes, gdim). Collective."""
 
@@ -70,6 +74,9 @@ class Route(Protocol):
 
     def there(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points that this rank owns into those of the points here. Collective."""
+
+    def collect(self, values: FloatArray, point: IntArray) -> FloatArray:
+        """All values of points here, (n, k), on the ranks that own their points. Collective."""
 
     def back(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points here, (count, k), to the ranks that own them, (p, k). Collective."""
@@ -239,6 +246,38 @@ class NodeRows(ContactOperator):
         out = np.zeros((self.count, values.shape[1]))
         self.route.back(values, out)
         return out
+
+    def rows(
+        self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
+    ) -> sparse.csr_matrix:
+        """See :meth:`.ContactOperator.rows`. Collective."""
+        k, gdim = 1 + tangents.shape[1], self.gdim
+        number, along = self._there(which, tangents.reshape(which.size, (k - 1) * gdim))
+        chosen = np.flatnonzero(number >= 0)
+        size = np.diff(self._start)[chosen]
+        row = np.repeat(chosen, size)
+        entry = np.arange(size.sum()) + np.repeat(self._start[chosen] - np.cumsum(size) + size, size)
+        along = along[row].reshape(row.size, k - 1, gdim)
+        vectors = np.concatenate([self._B[entry][:, None], self._W[entry, None, None] * along], axis=1)
+        vectors *= self._exchange.at_nodes(d)[self._nodes[entry]][:, None]
+        dofs = self._exchange.global_dofs(d.size)[self._nodes[entry]]
+        places = np.repeat(number[row][:, None] * k + np.arange(k), gdim, axis=1)
+        found = np.column_stack([places.ravel(), np.repeat(dofs[:, None], k, axis=1).ravel(), vectors.ravel()])
+        if self.route is not None:
+            found = self.route.collect(found, np.repeat(row, k * gdim))
+        numbers = (found[:, 0].astype(np.int64), found[:, 1].astype(np.int64))
+        every = sparse.csr_matrix((found[:, 2], numbers), (self.count * k, total))
+        return every[(which[:, None] * k + np.arange(k)).ravel()]
+
+    def _there(self, which: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
+        """For each row here its number at its owner, -1 but for those asked for, and values. Collective."""
+        given = np.full((self.count, 1 + values.shape[1]), -1.0)
+        given[which, 0], given[which, 1:] = which, values
+        if self.route is None:
+            return given[:, 0].astype(np.int64), given[:, 1:]
+        out = np.empty((self.route.count, given.shape[1]))
+        self.route.there(given, out)
+        return out[:, 0].astype(np.int64), out[:, 1:]
 
     @property
     def support(self) -> IntArray:

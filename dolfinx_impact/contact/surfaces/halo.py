@@ -39,6 +39,7 @@ class Halo:
         self._add = Transfer(comm, gdim, order, wanted, numbers, offered, _ADD)
         self.shared: IntArray
         self._constant: tuple[FloatArray, FloatArray] | None = None
+        self._global: IntArray | None = None
         self._share(numbers, offered, wanted)
 
     def _share(self, numbers: IntArray, offered: IntArray, wanted: IntArray) -> None:
@@ -76,6 +77,18 @@ class Halo:
             self.gather(d, values)
             self._constant = d, values
         return self._constant[1]
+
+    def global_dofs(self, owned: int) -> IntArray:
+        """Global numbers of the dofs of the nodes, shape (nodes, gdim). Collective at first.
+
+        Args:
+            owned: Number of dofs that this rank owns.
+        """
+        if self._global is None:
+            counts = np.array(self._comm.allgather(owned), dtype=np.int64)
+            first = (np.cumsum(counts) - counts)[self.rank] + self.local * self.block
+            self._global = first[:, None] + np.arange(self._gdim)
+        return self._global
 
     def sum(self, values: FloatArray) -> None:
         """Replace values at the nodes by their sums over all ranks, (nodes, gdim). Collective."""

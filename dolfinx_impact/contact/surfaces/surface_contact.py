@@ -186,6 +186,8 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.at`: gaps; rows of L for all points with a finite one. Collective."""
         gap = self.gap(u, t)
         if not self.tie:
+            self._evaluated_at = t
+            self._passing.refuse(u)
             self._set_rows(np.isfinite)
         return gap
 

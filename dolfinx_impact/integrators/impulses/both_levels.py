@@ -10,7 +10,7 @@ from ...algebra import kernels
 from ...contact.contact_set import Contacts
 from ...contact.state import Impulses
 from ..central.central_formulas import newton_impact
-from ..requirements import refuse, refuse_drift_correction
+from ..requirements import refuse_drift_correction
 from .contact_laws import CompiledLaw, VelocityLevel
 from .delassus import DelassusOperator
 
@@ -32,7 +32,6 @@ class BothLevels(VelocityLevel):
         ValueError: Contacts that it does not take; ``touching=False``; ``drift_correction``.
     """
 
-    excludes: tuple[str, ...] = ("surfaces",)
     #: The subject of refusals.
     name = "contact at both levels (position=True)"
 
@@ -40,7 +39,6 @@ class BothLevels(VelocityLevel):
         super().__init__(contact)
         if self.contact is None:
             return
-        refuse(self.excludes, self.name, contact=self.contact)
         refuse_drift_correction(self.contact, self.name)
         if not all(each.touching for each in self.contact.members):
             raise ValueError(

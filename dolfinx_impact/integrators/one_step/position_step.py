@@ -163,7 +163,7 @@ class PositionStep(StepEquation):
         self._state = state = contact.at(u, s.v, s.t, every=True)
         own = state.L.diagonal(self._diagonal)
         c = np.where(own > 0, 1.0 / np.where(own > 0, s.position_sensitivity * own, 1.0), 0.0)
-        gap = state.gap
+        gap = np.where(state.bilateral, state.L(u - s.u_before), state.gap)  # ties keep their distance
         tangents = state.bases[:, 1:] if contact.friction > 0 else np.zeros((gap.size, 0, self._r_t.shape[1]))
         slip = np.zeros(tangents.shape[:2])
         if contact.friction > 0:

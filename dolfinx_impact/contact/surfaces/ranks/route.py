@@ -32,6 +32,7 @@ class Route:
         self._wanted = np.bincount(rank, minlength=comm.size)
         self._there, self._offered = sent(comm, local[self._here].astype(np.int64), self._wanted)
         self._transfers: dict[int, tuple[Transfer, Transfer]] = {}
+        self._rank = rank
 
     def there(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points that this rank owns into those of the points here. Collective.
@@ -50,6 +51,22 @@ class Route:
             out: Of all points that this rank owns, shape (owned, k), updated.
         """
         self._of_width(values.shape[1])[1].carry(values, out)
+
+    def collect(self, values: FloatArray, point: IntArray) -> FloatArray:
+        """All values of points here, any number of a point, on the ranks that own these. Collective.
+
+        Args:
+            values: Shape (n, k).
+            point: The point here of each row, shape (n,).
+
+        Returns:
+            Shape (m, k), in the order of the ranks where they were.
+        """
+        to = self._rank[point]
+        order, counts = np.argsort(to, kind="stable"), np.bincount(to, minlength=self._comm.size)
+        k = values.shape[1]
+        out, _ = sent(self._comm, np.ascontiguousarray(values[order]).ravel(), counts * k)
+        return out.reshape(-1, k)
 
     def _of_width(self, k: int) -> tuple[Transfer, Transfer]:
         """For k values of each point. Collective at first."""
