@@ -269,6 +269,12 @@ class Contact:
         """Gap at the positions ``u`` at the time ``t`` [s], shape (p,) [m]."""
         raise NotImplementedError
 
+    def press(self, which: BoolArray) -> None:
+        """Take points, a mask of shape (p,), as closed in the next :meth:`at`, whatever their gaps. Collective.
+
+        What an iteration over positions knows of its points: gaps that are closed to its tolerance alone.
+        """
+
     def gap_on_all_ranks(self, u: FloatArray, t: float) -> FloatArray:
         """:meth:`gap`; what a user's class raises on one rank is raised on all. Collective."""
         return self._agreed(partial(self._checked_gap, u, t)) if self._users_gap else self.gap(u, t)

@@ -156,6 +156,11 @@ class ContactSet(Contact):
 
     # -- gaps and rows
 
+    def press(self, which: BoolArray) -> None:
+        """See :meth:`.Contact.press`."""
+        for each, part in zip(self.members, self.parts):
+            each.press(which[part])
+
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gaps of all members at ``t``, shape (p,) [m]."""
         return np.concatenate([each.gap(u, t) for each in self.members])

@@ -88,7 +88,8 @@ class Assembly:
             self._set_work(facets.rank == 0)
         self.path_between_searches, self.searches = 0.5 * self._margin, 0
         #: Whether all gaps are known, not those alone that may be closed.
-        self._complete = False
+        self._complete = self._anew = False
+        self._pressed: BoolArray = np.zeros(self.nodes.size, dtype=bool)
         self._segments = 0
         self._watched: IntArray = np.zeros(0, np.int64)
         self._watching: BoolArray = np.zeros(0, dtype=bool)
@@ -213,13 +214,14 @@ class Assembly:
             self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
         self.path = float(flags[2])
         due = renew and self.ranks.due
-        if not flags[1] and (self._complete or not every) and not due:
+        if not (flags[1] or self._anew) and (self._complete or not every) and not due:
             return
-        self._complete = every
+        self._complete, self._anew = every, False
         changed = due and self._share(u)
         # NaN is no contact, and noticed by the guard of the run.
         if changed or not flags[0] <= self.path_between_searches:
             self.search(u)
+            self._mark_pressed()
         self.halo.gather(u, self._y)
         self._segments = tables.functions.find_segments(tables.pointer, every)
         tables.functions.weigh(tables.pointer)
@@ -241,6 +243,25 @@ class Assembly:
         counted = self._mine[facets.nodes[slaves, 0]]
         self._stale |= self.ranks.renew(facets, np.column_stack([slaves, counts])[counted], x)
         return self._stale or facets is not before
+
+    def press(self, which: BoolArray) -> None:
+        """Take points as closed beside corners that have rows of their own, whatever their gaps. Collective.
+
+        Args:
+            which: Mask of the points of this rank, shape (p,).
+        """
+        if parallel.anywhere(self._comm, not np.array_equal(which, self._pressed)):
+            self._pressed[:], self._anew = which, True
+            self._mark_pressed()
+
+    def _mark_pressed(self) -> None:
+        """Bring the marks of :meth:`press` to the points with which this rank computes. Collective."""
+        pressed, route, marks = self._pressed.astype(np.float64), self.ranks.route, self._tables["pressed"]
+        if route is not None:
+            here = np.empty((route.count, 1))
+            route.there(pressed[:, None], here)
+            pressed = here[:, 0]
+        marks[:] = pressed[: marks.size] > 0
 
     def _set_own(self) -> None:
         """Bring gaps and areas to the points that this rank owns. Collective."""

@@ -3,7 +3,7 @@
 /* Shape functions outside of the facet by this count as inside. */
 #define INSIDE 1e-9
 
-/* Mark the nodes of facets that have a segment, and closed nodes of the slaves. */
+/* Mark the nodes of facets that have a segment, and nodes of the slaves that are closed or carry an impulse. */
 void mark_corners(tables *t)
 {
     memset(t->near, 0, t->nodes);
@@ -14,9 +14,11 @@ void mark_corners(tables *t)
                 t->near[t->facet[(ptrdiff_t)t->segment[2 * m] * N + k]] = 1;
                 t->near[t->facet[(ptrdiff_t)t->segment[2 * m + 1] * N + k]] = 1;
             }
-    for (ptrdiff_t k = 0; k < t->points_used; k++)
-        if (t->gap[t->point_used[k]] <= t->tolerance)
-            t->shut[t->point_node[t->point_used[k]]] = 1;
+    for (ptrdiff_t k = 0; k < t->points_used; k++) {
+        const int32_t i = t->point_used[k];
+        if (t->gap[i] <= t->tolerance || t->pressed[i])
+            t->shut[t->point_node[i]] = 1;
+    }
 }
 
 /* Whether a facet around a corner faces the facet f with the normal n, and no node of f is closed. */

@@ -130,6 +130,7 @@ class MortarPoints:
         _, begin, several = np.unique(slots, return_index=True, return_counts=True)
         self._tables.set(
             points=count,
+            pressed=np.zeros(count, dtype=np.uint8),
             part_start=starts(np.bincount(self._point, minlength=count)),
             part=self._part,
             place=self._place,

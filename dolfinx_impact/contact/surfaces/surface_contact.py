@@ -175,6 +175,11 @@ class SurfaceContact(Contact):
 
     # -- gaps and rows
 
+    def press(self, which: BoolArray) -> None:
+        """See :meth:`.Contact.press`: beside points that press, corners may sink into a coarse facet."""
+        if not self.tie:
+            self.assembly.press(which)
+
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gaps at ``u``, shape (p,) [m]; infinite where nothing is opposite, 0 for ties. Collective."""
         if self.tie:

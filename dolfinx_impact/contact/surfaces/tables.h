@@ -36,6 +36,7 @@ typedef struct {
     const int64_t *part_start, *group;
     const int32_t *part, *place, *point_slot, *point_node;
     const double *beyond;
+    const uint8_t *pressed;
     double *direction, *facing, *gap, *area;
     uint8_t *leads;
     int32_t *following, *stamp;

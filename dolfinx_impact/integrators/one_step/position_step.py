@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 from scipy import sparse
 
 from ... import parallel
-from ..._types import BoolArray, FloatArray
+from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra import complementarity
 from ...algebra.saddle_point import Constraints, SaddlePoint
 from ...algebra.sparse_solver import LinearSolverFailed
 from ...contact.state import ContactState, Impulses
 from ..impulses.delassus_lumped import lumped_delassus
+from .gap_slopes import GapSlopes
 from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
 #: Time step of differences for prescribed velocities, over that of the scheme.
 _VELOCITY_STEP = 0.01
-#: Iterations after which a set of points that comes back is a cycle.
-_CYCLING = 12
 
 
 @dataclass(eq=False)
@@ -113,6 +113,7 @@ class PositionStep(StepEquation):
         self._state: ContactState | None = None
         self._factorised: bytes | None = None
         self._kicks = np.zeros(system.prescribed.dofs.size)
+        self._slopes = GapSlopes(scheme) if contact.L.iterated and not contact.constant else None
         #: Whether one iteration is exact while no point opens, closes or slips.
         self._linear = system.linear and contact.constant and self._solver.exact
         # With exact tangents the next correction would be of the order of the square of this one.
@@ -127,16 +128,19 @@ class PositionStep(StepEquation):
         if s.has_friction:
             self._r_t[:] = s.r_t_position
         self.begin()
-        sets: list[bytes] = []
-        found, whole, change, accepted = False, False, np.inf, 0.0
+        sets: list[ActiveSet] = []
+        found, whole, change, accepted, singly = False, False, np.inf, 0.0, False
         for s.iterations in range(MOST + 1):
             looked = self._look()
             active = looked.active_set()
-            sets.append(active.key())
-            same = self._repeats(sets, 1)
+            same = self._at_last(sets, active)
             found = same and whole and (self._linear or change <= accepted)
-            if found or s.iterations == MOST or self._cycles(sets):
+            if found or s.iterations == MOST:
                 break
+            singly = singly or (not same and self._comes_back(sets, active))
+            if singly:
+                active = self._changed_once(sets[-1], active, looked.z > -np.inf)
+            sets.append(active)
             before = s.v.copy()
             self._correct(looked, active)
             size = self._size(before)
@@ -160,6 +164,7 @@ class PositionStep(StepEquation):
             self._factorised = None
             self._diagonal = np.where(self._free, 1.0 / diagonal(self._solver.matrix), 0.0)
         u, contact = s.end_position(), s.contact
+        contact.press(self._r > 0)
         self._state = state = contact.at(u, s.v, s.t, every=True)
         own = state.L.diagonal(self._diagonal)
         c = np.where(own > 0, 1.0 / np.where(own > 0, s.position_sensitivity * own, 1.0), 0.0)
@@ -209,13 +214,14 @@ class PositionStep(StepEquation):
         which = np.flatnonzero(active.closed)
         S, c, d = self._scheme.position_sensitivity, a.c[which], a.tangents.shape[1]
         B = a.state.L.rows(which, a.tangents[which], self._free_dofs, self._global, self._all)
+        G = B if self._slopes is None else self._with_slopes(B, which, a)
         n = which.size
         q = np.column_stack([-a.gap[which] / S, -a.slip[which] / S])
         size = np.repeat(1.0 / (c * S), 1 + d)
         last = np.column_stack([self._r[which], a.r_t[which]]).ravel()
         slips = active.slipping[which]
         if d == 0 or not slips.any():
-            return Constraints(B, B, sparse.csr_matrix((B.shape[0],) * 2), size), q.ravel(), last
+            return Constraints(B, G, sparse.csr_matrix((B.shape[0],) * 2), size), q.ravel(), last
         Q, E = np.tile(np.eye(1 + d), (n, 1, 1)), np.zeros((n, 1 + d, 1 + d))
         i, mu, y = np.flatnonzero(slips), a.state.frictions[which[slips]], a.y[which[slips]]
         length = np.linalg.norm(y, axis=1)
@@ -227,7 +233,17 @@ class PositionStep(StepEquation):
         E[i, 1:, 0] = -(mu * inverse)[:, None] * e
         E[i, 1:, 1:] = inverse[:, None, None] * (np.eye(d) - across)
         q[i, 1:] = -inverse[:, None] * np.einsum("pij,pj->pi", across, a.r_t[which[slips]])
-        return Constraints(B, blocks(Q) @ B, blocks(E), size), q.ravel(), last
+        return Constraints(B, blocks(Q) @ G, blocks(E), size), q.ravel(), last
+
+    def _with_slopes(self, B: sparse.csr_matrix, which: IntArray, a: Arguments) -> sparse.csr_matrix:
+        """B with the derivatives of the gaps in the place of the normal rows. Collective."""
+        s, each = self._scheme, 1 + a.tangents.shape[1]
+        L = B[::each]
+        change = self._slopes.rows(L, which, a.gap) - L
+        self._state = a.state = s.contact.at(s.end_position(), s.v, s.t, every=True)
+        normal = np.arange(which.size)
+        place = (np.ones(which.size), (each * normal, normal))
+        return (B + sparse.csr_matrix(place, (B.shape[0], which.size)) @ change).tocsr()
 
     def _shortened(self, before: FloatArray, search: bool) -> float:
         """Halve the correction while it turns a cell or, at a settled set, does not reduce the residual.
@@ -306,18 +322,31 @@ class PositionStep(StepEquation):
     def _all_stick(self, active: ActiveSet) -> bool:
         return not self._scheme.has_friction or not (active.slipping & active.closed).any()
 
-    def _repeats(self, sets: list[bytes], back: int) -> bool:
-        """Whether the last set is that of ``back`` iterations before, on all ranks. Collective."""
-        return self._agree(len(sets) > back and sets[-1] == sets[-1 - back])
+    def _at_last(self, sets: list[ActiveSet], active: ActiveSet) -> bool:
+        """Whether the set is that of the last iteration, on all ranks. Collective."""
+        return self._agree(bool(sets) and sets[-1].key() == active.key())
 
-    def _cycles(self, sets: list[bytes]) -> bool:
-        """Whether sets come back after two or three iterations again and again. Collective."""
-        if len(sets) <= _CYCLING or self._repeats(sets, 1):
-            return False
-        return any(
-            self._agree(all(sets[-1 - i] == sets[-1 - i - period] for i in range(2 * period)))
-            for period in (2, 3)
-        )
+    def _comes_back(self, sets: list[ActiveSet], active: ActiveSet) -> bool:
+        """Whether the set is one that an iteration has had before, on all ranks. Collective."""
+        key = active.key()
+        same = np.array([each.key() == key for each in sets], dtype=np.int8)
+        self._scheme.system.comm.Allreduce(MPI.IN_PLACE, same, op=MPI.MIN)
+        return bool(same.any())
+
+    def _changed_once(self, last: ActiveSet, wanted: ActiveSet, near: BoolArray) -> ActiveSet:
+        """The last set with the first of the changes that are wanted, which ends cycles. Collective.
+
+        That is the least-index rule of Murty, Opsearch 11 (1974): for linear problems no set comes back.
+        """
+        slips = wanted.slipping & wanted.closed
+        differs = (last.closed != wanted.closed) | ((last.slipping & last.closed) != slips)
+        first, contact = np.flatnonzero(differs), self._scheme.contact
+        mine = contact.mine.start + int(first[0]) if first.size else contact.total
+        chosen = contact.comm.allreduce(mine, op=MPI.MIN)
+        closed, slipping = last.closed & near, last.slipping.copy()
+        if chosen == mine < contact.total:
+            closed[first[0]], slipping[first[0]] = wanted.closed[first[0]], wanted.slipping[first[0]]
+        return ActiveSet(closed, slipping)
 
 
 def blocks(values: FloatArray) -> sparse.csr_matrix:
