@@ -10,8 +10,9 @@ from scipy import sparse
 from ... import parallel
 from ..._types import FloatArray, IntArray
 
-#: Displacement of the differences, relative to the length of the system.
-_STEP = 1e-9
+#: Displacements of the differences, relative to the length of the system: as large as the gaps that are to
+#: be closed, since at the rim of contact slopes vary over ways as short as the overlap.
+_STEPS = 1e-12, 1e-9
 
 
 class GapSlopes:
@@ -48,7 +49,8 @@ class GapSlopes:
         own[self._dofs[mine] - first.sum()] = 1 + self._colours[mine]
         of_entries = self._colours[np.searchsorted(self._dofs, L.indices)]
         row = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr))
-        G, step = L.copy(), _STEP * s.system.length
+        least, most = (part * s.system.length for part in _STEPS)
+        G, step = L.copy(), min(max(parallel.largest(self._comm, np.abs(gap[which])), least), most)
         for colour in range(int(self._colours.max(initial=-1)) + 1):
             self._u[:] = u
             self._u[:n][own == 1 + colour] += step
