@@ -15,11 +15,13 @@ from ...contact.contact_set import Contacts
 from ...systems.system import System
 from ..compiled.one_step import AlphaLoop
 from ..energy import EnergyBalance
+from ..impulses.both_levels import BothLevels
 from ..impulses.contact_laws import VelocityLevel
 from ..options import CONSISTENT, TOUCHING, Option
 from ..step_buffer import CompiledLoop
 from .one_step import OneStepMethod
 from .one_step_energy import GeneralizedAlphaBalance
+from .position_energy import AlphaPositionBalance
 from .theta_linear import theta_solver
 
 RHO = {
@@ -56,14 +58,21 @@ class GeneralizedAlpha(OneStepMethod):
         contact: The contact, a list of contacts, or None.
         rho_inf: Spectral radius at infinite frequency, in [0, 1]: 1 keeps all frequencies, 0 removes the
             highest in a step.
-        mass: ``"consistent"`` or ``"lumped"``.
+        mass: ``"consistent"`` or ``"lumped"``; by default consistent, with ``position`` lumped.
+        position: Whether contact is at position and velocity level, as of :class:`.MoreauJean`. The reactions
+            ``lam`` of the position problem stay in a then, without which energy would be created::
+
+                (1-am) M a' + am M a = (1-af) F(u') + af F(u) + B^T lam,    0 <= lam_N  _|_  g(u') >= 0
+                w = v + h (1-gamma) a + h gamma a',                         v' = w + M^-1 B^T (P - h lam)
+                0 <= P_N  _|_  L' (v' + e v) >= 0                           at closed points
 
     Attributes:
         a: Auxiliary accelerations at ``t``, without impulses, shape (size,) [m/s2].
         predicted: Positions at the end of the last step with the velocities before it, shape (size,) [m].
         remembered: Impulses that the accelerations before it gave, shape (size,) [N s].
         mass_solver: Solver with M.
-        w: Velocities that the impulses of the last step give through M, shape (size,) [m/s].
+        w: Velocities that the impulses of the last step give through M, shape (size,) [m/s]; with
+            ``position`` those of the position problem.
 
     Raises:
         ValueError: A step that is not positive, rho_inf outside [0, 1], an unknown mass.
@@ -86,7 +95,8 @@ class GeneralizedAlpha(OneStepMethod):
         contact: Contacts = None,
         *,
         rho_inf: float = 0.8,
-        mass: str = "consistent",
+        mass: str | None = None,
+        position: bool = False,
     ) -> None:
         arguments.time_step(dt)
         rho = arguments.number("rho_inf", rho_inf, "lie in [0, 1]", least=0.0, most=1.0)
@@ -95,8 +105,11 @@ class GeneralizedAlpha(OneStepMethod):
         self.rho_inf, af = rho, rho / (rho + 1)
         self._am, self.gamma = (2 * rho - 1) / (rho + 1), 0.5 + (1 - rho) / (rho + 1)
         self.beta = (self.gamma + 0.5) ** 2 / 4
-        super().__init__(system, dt, type(self).law(contact), theta=1 - af, forecast=0.5, mass=mass)
-        self.direct, self.r_shift = 1 - self.gamma / (2 * self.beta), -0.5
+        law = BothLevels(contact) if arguments.flag("position", position) else type(self).law(contact)
+        mass = mass or ("lumped" if position else "consistent")
+        super().__init__(system, dt, law, theta=1 - af, forecast=0.5, mass=mass)
+        self.direct = 0.0 if self.position else 1 - self.gamma / (2 * self.beta)
+        self.force_part, self.r_shift = (1 - self._am) / self.gamma, -0.5
         self.a, self.w, self.predicted, self.remembered, self._f = np.zeros((5, system.size))
         self.mass_solver = mass_solver(system, self.mass)
         self.step_solver = self.make_step_solver()
@@ -122,10 +135,12 @@ class GeneralizedAlpha(OneStepMethod):
         np.add(self.u, h * self.v - h**2 * (beta / gamma - 0.5) * self.a, out=self.predicted)
         self.system.mass_product(self.a, self.mass, self.remembered)
         self.remembered[:n] *= self.memory
-        self.r[:], self.r_t[:], self.w[:], self.direct_velocity = 0.0, 0.0, 0.0, 0.0
+        if not self.position:
+            self.r[:], self.r_t[:], self.w[:], self.direct_velocity = 0.0, 0.0, 0.0, 0.0
         super().make_part()  # M (v' - c w - v) = J + (1 - c) L^T r
         self.a *= (gamma - 1) / gamma  # a' of v' = v + h (1-gamma) a + h gamma a' + w
-        self.a += (self.v - self.v_before - self.w) / (h * gamma)
+        end = self.w if self.position else self.v - self.w
+        self.a += (end - self.v_before) / (h * gamma)
 
     @property
     def position_sensitivity(self) -> float:
@@ -179,7 +194,7 @@ class GeneralizedAlpha(OneStepMethod):
 
     def balance(self) -> EnergyBalance:
         """The works of the step; what the formula loses is the difference of two of them."""
-        return GeneralizedAlphaBalance(self)
+        return AlphaPositionBalance(self) if self.position else GeneralizedAlphaBalance(self)
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
         """See :func:`.compiled_loop`: for linear systems under constant loads, without friction."""

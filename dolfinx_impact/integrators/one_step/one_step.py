@@ -69,6 +69,8 @@ class OneStepMethod(Integrator):
     coupled = True
     #: Whether F_theta is the force at the weighted mean of the states instead.
     midpoint = False
+    #: Reactions of the position problem times h, over the impulses R that act in its equation.
+    force_part: float = 1.0
     #: Part of the impulses that acts through M alone.
     direct: float = 0.0
     #: The velocity that direct impulses give, shape (size,) [m/s], or 0.

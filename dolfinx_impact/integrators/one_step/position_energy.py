@@ -1,11 +1,11 @@
-"""The discrete energy balance of the theta method with contact at both levels."""
+"""The discrete energy balances of one-step methods with contact at both levels."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..._types import FloatArray
-from .one_step_energy import ThetaBalance
+from ..._types import FloatArray, Forces
+from .one_step_energy import OneStepBalance, ThetaBalance
 
 
 class PositionBalance(ThetaBalance):
@@ -25,9 +25,6 @@ class PositionBalance(ThetaBalance):
     """
 
     compiled = None  # type: ignore[assignment]
-
-    def __init__(self, integrator: Any) -> None:
-        super().__init__(integrator)
 
     def start(self) -> None:
         """Energies at t_0; the scheme asks for a sum after every part of a step."""
@@ -52,3 +49,23 @@ class PositionBalance(ThetaBalance):
         s, moved = self.integrator, self.integrator.system.prescribed.dofs
         forces, impulses = s.step_solver.position_reactions()
         return float(du @ forces) + float(impulses @ (0.5 * (s.w + s.v))[moved])
+
+
+class AlphaPositionBalance(PositionBalance):
+    """Energy balance of generalized-alpha with contact at both levels.
+
+    As :class:`PositionBalance`, with the reactions times h in the place of R; ``dissipated`` is what the works
+    of forces, reactions and moved dofs in the position problem give beyond ``(|w|_M^2 - |v|_M^2)/2``. It is the
+    difference of works, without a sign by itself.
+    """
+
+    _acting, _weight = OneStepBalance._acting, OneStepBalance._weight
+
+    def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:
+        s, moved = self.integrator, self.integrator.system.prescribed
+        mean = 0.5 * sum(external - internal - damped for internal, external, damped in (before, after))
+        works = float(du @ mean)
+        works += s.contact_work((s.u - self._u) / s.h, s.step_solver.position_impulses())
+        if moved.any:
+            works += float(du[moved.dofs] @ s.step_solver.position_reactions()[0])
+        return works - 0.5 * (self._norm(s.w) - self._norm(self._v))

@@ -270,13 +270,15 @@ class PositionStep(StepEquation):
         """``B^T R``, shape (size,) [N s]; overwritten by the next call."""
         self._x[:] = 0.0
         if self._state is not None:
-            self.position_impulses().add_to(self._x)
+            r_t = self._r_t if self._scheme.has_friction else None
+            Impulses(self._state, self._r, r_t).add_to(self._x)
         return self._x
 
     def position_impulses(self) -> Impulses:
-        """R of the last step, with the contact at its end."""
-        state: Any = self._state if self._state is not None else self._scheme.contact_state
-        return Impulses(state, self._r, self._r_t if self._scheme.has_friction else None)
+        """Reactions of the position problem times the step, with the contact at its end."""
+        s, part = self._scheme, self._scheme.force_part
+        state: Any = self._state if self._state is not None else s.contact_state
+        return Impulses(state, part * self._r, part * self._r_t if s.has_friction else None)
 
     # -- the velocity problem
 
@@ -291,7 +293,7 @@ class PositionStep(StepEquation):
         s.move()
         if s.midpoint and self._inverted(s.u):
             raise complementarity.NotConverged(f"an element is turned inside out at t = {s.t:.6g} s")
-        s.v[:n] -= s.system.inverse_mass * self._rest[:n]  # v_n + M^-1 h F_theta
+        s.v[:n] -= s.force_part * s.system.inverse_mass * self._rest[:n]  # less M^-1 B^T R
         if moved.any:
             s.v[moved.dofs] = moved.velocity(s.t, _VELOCITY_STEP * s.h)
         s.pressed = self._r > 0
