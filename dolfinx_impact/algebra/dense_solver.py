@@ -34,8 +34,9 @@ class DenseTangent:
 
     symmetric, exact = False, False
 
-    def __init__(self, system: Any) -> None:
+    def __init__(self, system: Any, *, inertia: bool = True) -> None:
         self._system, self.matrix = system, np.zeros((0, 0))
+        self._mass = np.diag(system.mass) * float(inertia)
 
     def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:
         """Compute ``M + a D + b K`` at the state (t, u, v)."""
@@ -44,7 +45,7 @@ class DenseTangent:
     def assemble(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> bool:
         """Compute :attr:`matrix` alone, as :meth:`update`; whether it has changed."""
         stiffness, damping = self._system.tangents(t, u, v)
-        matrix: FloatArray = np.diag(self._system.mass) + a * damping + b * stiffness
+        matrix: FloatArray = self._mass + a * damping + b * stiffness
         held = self._system.constrained
         matrix[held], matrix[:, held] = 0.0, 0.0
         matrix[held, held] = 1.0

@@ -262,7 +262,9 @@ class NodeRows(ContactOperator):
         vectors *= self._exchange.at_nodes(d)[self._nodes[entry]][:, None]
         dofs = self._exchange.global_dofs(d.size)[self._nodes[entry]]
         places = np.repeat(number[row][:, None] * k + np.arange(k), gdim, axis=1)
-        found = np.column_stack([places.ravel(), np.repeat(dofs[:, None], k, axis=1).ravel(), vectors.ravel()])
+        found = np.column_stack(
+            [places.ravel(), np.repeat(dofs[:, None], k, axis=1).ravel(), vectors.ravel()]
+        )
         if self.route is not None:
             found = self.route.collect(found, np.repeat(row, k * gdim))
         numbers = (found[:, 0].astype(np.int64), found[:, 1].astype(np.int64))

@@ -13,6 +13,7 @@ from .one_step.generalized_alpha import GeneralizedAlpha
 from .one_step.newmark import Newmark
 from .one_step.theta_method import ThetaMethod
 from .options import Option
+from .one_step.quasi_static import Static
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .static.static_contact import CDLagrangeSingular
 from .user_schemes import find_scheme
@@ -30,6 +31,7 @@ __all__ = [
     "Integrator",
     "MoreauJean",
     "MoreauJeanDecoupled",
+    "Static",
     "Newmark",
     "NohBathe",
     "Option",

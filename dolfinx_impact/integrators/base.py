@@ -360,7 +360,16 @@ class Integrator:
                 f"a {type(self).__name__} cannot be stopped and resumed: its class has no state_names, the "
                 "arrays that its next step depends on"
             )
-        at_points = ("r", "r_t", "r_start", "r_t_start", "r_position", "r_t_position", *self.point_records)
+        at_points = (
+            "r",
+            "r_t",
+            "r_start",
+            "r_t_start",
+            "r_position",
+            "r_t_position",
+            "gap_start",
+            *self.point_records,
+        )
         places = dict.fromkeys(("t0", "n", "dt"), "number")
         for name in self.state_names:
             value = getattr(self, name)

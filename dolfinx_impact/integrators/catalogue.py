@@ -12,6 +12,7 @@ from .central.implicit_velocity import CDLagrangeImplicit
 from .central.noh_bathe import NohBathe
 from .hati import HATI
 from .one_step.generalized_alpha import GeneralizedAlpha
+from .one_step.quasi_static import Static
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .static.static_contact import CDLagrangeSingular
 
@@ -26,6 +27,7 @@ CLASSES: Mapping[str, type[Integrator]] = {
     "moreau-jean": MoreauJean,
     "moreau-jean-decoupled": MoreauJeanDecoupled,
     "generalized-alpha": GeneralizedAlpha,
+    "static": Static,
     "carpenter-implicit": CarpenterImplicit,
     "combined": AcaryBonnefon,
     "dep-2.1": doyen2011.DEP21,

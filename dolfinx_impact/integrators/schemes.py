@@ -200,6 +200,9 @@ class MoreauJean(ThetaMethod):
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``; by default consistent, with ``position`` lumped.
         position: Whether contact is at position and velocity level, with theta of at least 1/2.
+        closing: With ``position``, the time T [s] in which points that are inside at the start are pushed out
+            (a shrink fit, a bolt that is too long): ``g >= g_0 (1 - t/T)``, g_0 fixed for each point at the
+            start, which ``allow_penetration=True`` must accept. None: within the first step.
         force: F_theta is the mean of the forces at both ends (``"trapezoid"``), or the force at
             the mean state (``"midpoint"``); the same for linear systems under constant loads.
 
@@ -230,6 +233,7 @@ class MoreauJean(ThetaMethod):
         mass: str | None = None,
         force: str = "trapezoid",
         position: bool = False,
+        closing: float | None = None,
     ) -> None:
         arguments.time_step(dt)
         if arguments.is_contact(theta):
@@ -251,6 +255,7 @@ class MoreauJean(ThetaMethod):
             forecast=forecast,
             mass=mass,
             midpoint=force == "midpoint",
+            closing=closing,
         )
 
 

@@ -323,14 +323,16 @@ class Body(Nodes):
         """See :meth:`.Matrices.loop_solver`."""
         return self.matrices.loop_solver(factor, mass_factor, prefix, mass)
 
-    def linearised(self, mass: str) -> TangentSolver:
+    def linearised(self, mass: str, *, inertia: bool = True) -> TangentSolver:
         """Solver of the linearised step of an implicit scheme. Collective.
 
         Args:
             mass: ``"consistent"`` or ``"lumped"``.
+            inertia: Whether masses are part of it; else M is zero.
         """
         stiffness, damping = self.tangent_forms()
-        mass_copy = self.matrices.mass_copy(mass, np.zeros(0, dtype=np.intp))
+        without = np.arange(0 if inertia else self.owned, dtype=np.intp)
+        mass_copy = self.matrices.mass_copy(mass, without)
         return TangentSolver(self, stiffness, damping, mass_copy)
 
     def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:

@@ -346,9 +346,9 @@ class PointMasses:
             matrix += factor * self.stiffness
         return SymmetricSolver.where_it_exists(sparse.csc_matrix(matrix[np.ix_(free, free)]), free, self.size)
 
-    def linearised(self, mass: str) -> DenseTangent:
+    def linearised(self, mass: str, *, inertia: bool = True) -> DenseTangent:
         """Solver of the linearised step of an implicit scheme; the mass is diagonal for any ``mass``."""
-        return DenseTangent(self)
+        return DenseTangent(self, inertia=inertia)
 
     def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """Write ``M v`` into ``out``; the mass is diagonal for any ``mass``."""

@@ -51,8 +51,9 @@ class BothLevels(VelocityLevel):
         contact = self.contact
         assert contact is not None
         state = contact.at(s.u, s.v, s.t, every=True)
-        closed = (state.closed | s.pressed) & np.isfinite(state.gap)
-        b = state.approach_velocity(s.v, s.t)
+        closed = contact.closed(state.gap - s.least_gap()) | s.pressed
+        closed &= np.isfinite(state.gap)
+        b = state.approach_velocity(s.v, s.t) - s.closing_rate()
         if contact.restitution > 0:
             before = state.approach_velocity(s.v_before, s.t - s.h)
             b = newton_impact(b, before, state.restitutions)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ... import parallel
-from ..._types import FloatArray, IntArray
+from ..._types import BoolArray, FloatArray, IntArray
 
 #: Displacements of the differences, relative to the length of the system: as large as the gaps that are to
 #: be closed, since at the rim of contact slopes vary over ways as short as the overlap.
@@ -33,13 +33,16 @@ class GapSlopes:
         self._pattern = b""
         self._u = np.zeros(scheme.system.size)
 
-    def rows(self, L: sparse.csr_matrix, which: IntArray, gap: FloatArray) -> sparse.csr_matrix:
+    def rows(
+        self, L: sparse.csr_matrix, which: IntArray, gap: FloatArray, varying: BoolArray
+    ) -> sparse.csr_matrix:
         """G in the pattern of L, at the present end of the step. Collective.
 
         Args:
             L: Normal rows of the points ``which``, shape (n, dofs of all ranks).
             which: Numbers of these points, shape (n,).
             gap: Gaps of all points, shape (p,) [m].
+            varying: Mask of the points ``which`` that are no ties, shape (n,).
         """
         s = self._scheme
         self._colour(L)
@@ -50,14 +53,18 @@ class GapSlopes:
         of_entries = self._colours[np.searchsorted(self._dofs, L.indices)]
         row = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr))
         least, most = (part * s.system.length for part in _STEPS)
-        G, step = L.copy(), min(max(parallel.largest(self._comm, np.abs(gap[which])), least), most)
+        G, step = (
+            L.copy(),
+            min(max(parallel.largest(self._comm, np.abs(gap[which][np.isfinite(gap[which])])), least), most),
+        )
         for colour in range(int(self._colours.max(initial=-1)) + 1):
             self._u[:] = u
             self._u[:n][own == 1 + colour] += step
             slopes = (s.contact.gap(self._u, s.t) - gap)[which] / step
             entries = of_entries == colour
             found = slopes[row[entries]]
-            G.data[entries] = np.where(np.isfinite(found) & (L.data[entries] != 0.0), found, L.data[entries])
+            known = np.isfinite(found) & (L.data[entries] != 0.0) & varying[row[entries]]
+            G.data[entries] = np.where(known, found, L.data[entries])
         return G
 
     def _colour(self, L: sparse.csr_matrix) -> None:

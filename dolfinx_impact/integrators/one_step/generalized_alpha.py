@@ -66,6 +66,8 @@ class GeneralizedAlpha(OneStepMethod):
                 w = v + h (1-gamma) a + h gamma a',                         v' = w + M^-1 B^T (P - h lam)
                 0 <= P_N  _|_  L' (v' + e v) >= 0                           at closed points
 
+        closing: As of :class:`.MoreauJean`.
+
     Attributes:
         a: Auxiliary accelerations at ``t``, without impulses, shape (size,) [m/s2].
         predicted: Positions at the end of the last step with the velocities before it, shape (size,) [m].
@@ -97,6 +99,7 @@ class GeneralizedAlpha(OneStepMethod):
         rho_inf: float = 0.8,
         mass: str | None = None,
         position: bool = False,
+        closing: float | None = None,
     ) -> None:
         arguments.time_step(dt)
         rho = arguments.number("rho_inf", rho_inf, "lie in [0, 1]", least=0.0, most=1.0)
@@ -107,7 +110,7 @@ class GeneralizedAlpha(OneStepMethod):
         self.beta = (self.gamma + 0.5) ** 2 / 4
         law = BothLevels(contact) if arguments.flag("position", position) else type(self).law(contact)
         mass = mass or ("lumped" if position else "consistent")
-        super().__init__(system, dt, law, theta=1 - af, forecast=0.5, mass=mass)
+        super().__init__(system, dt, law, theta=1 - af, forecast=0.5, mass=mass, closing=closing)
         self.direct = 0.0 if self.position else 1 - self.gamma / (2 * self.beta)
         self.force_part, self.r_shift = (1 - self._am) / self.gamma, -0.5
         self.a, self.w, self.predicted, self.remembered, self._f = np.zeros((5, system.size))

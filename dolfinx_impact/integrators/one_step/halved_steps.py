@@ -37,8 +37,8 @@ class HalvedSteps:
         self.steps = self.halved = self.iterations = self.most = 0
         self.smallest = 1
         self._nodal: FloatArray | None = None
-        self._sums = np.zeros(contact.count), np.zeros_like(scheme.r_t)
-        self._loaded = np.zeros(contact.nodes.loaded.dofs.shape)
+        self._sums = np.zeros_like(scheme.r), np.zeros_like(scheme.r_t)
+        self._loaded = np.zeros((0, 0) if contact is None else contact.nodes.loaded.dofs.shape)
 
     def advance(self) -> None:
         """One step of the scheme. Collective.
@@ -72,7 +72,7 @@ class HalvedSteps:
         s.h, start = s.dt * (size / PARTS), end - s.dt
         s.part_end = None if done + size == PARTS else start + s.dt * ((done + size) / PARTS)
         kept = {name: getattr(s, name).copy() for name in (*s.state_names, "w") if np.ndim(getattr(s, name))}
-        for each in s.contact.members:
+        for each in s.contact.members if s.contact is not None else ():
             each.failure = None
         try:
             s.make_part()
@@ -89,7 +89,7 @@ class HalvedSteps:
     def _add(self, *, first: bool, last: bool) -> None:
         """Add the impulses of a part to those of the step, where it is not the whole. Collective."""
         s = self._scheme
-        if first and last:
+        if s.contact is None or (first and last):
             return
         if first:
             self._nodal = self._loaded

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import arguments
 from ..._types import FloatArray
 from ...systems.system import PointMasses, System
 from ..base import Integrator
@@ -42,6 +43,7 @@ class OneStepMethod(Integrator):
         theta: Weight of the end of the step in F_theta, in [0, 1].
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``; point masses are always lumped.
+        closing: Time [s] in which penetrations at the start are pushed out; None at once.
 
     Attributes:
         enforcement: The contact law.
@@ -51,6 +53,8 @@ class OneStepMethod(Integrator):
         w: Velocities of the position problem, shape (size,) [m/s].
         r_position, r_t_position: Its impulses R, shapes (p,) and (p, components) [N s].
         pressed: Mask of the points with R > 0.
+        gap_start: Penetrations at the start that are pushed out in the time ``closing``, at most 0, shape
+            (p,) [m].
         after_part: Called after every part of a step, by the balance.
         coupled: Whether the forces of the step depend on the impulse. If not, the step is made without
             contact, and the impulse changes the velocity through M alone.
@@ -69,6 +73,8 @@ class OneStepMethod(Integrator):
     coupled = True
     #: Whether F_theta is the force at the weighted mean of the states instead.
     midpoint = False
+    #: Whether nothing has mass.
+    static = False
     #: Reactions of the position problem times h, over the impulses R that act in its equation.
     force_part: float = 1.0
     #: Part of the impulses that acts through M alone.
@@ -79,7 +85,15 @@ class OneStepMethod(Integrator):
     part_end: float | None = None
 
     def __init__(
-        self, system: System, dt: float, enforcement: Enforcement, *, theta: float, forecast: float, mass: str
+        self,
+        system: System,
+        dt: float,
+        enforcement: Enforcement,
+        *,
+        theta: float,
+        forecast: float,
+        mass: str,
+        closing: float | None = None,
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self.theta, self.forecast, self.r_shift = float(theta), float(forecast), theta - 1.0
@@ -88,8 +102,11 @@ class OneStepMethod(Integrator):
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
         self._forecast_u = np.zeros(system.size)
         self.iterations, self.h = 0, self.dt
-        self.position = isinstance(enforcement, BothLevels) and enforcement.contact is not None
+        self.position = isinstance(enforcement, BothLevels) and (
+            enforcement.contact is not None or self.static
+        )
         self.halved: HalvedSteps | None = None
+        self.closing = _closing_time(closing, enforcement)
         if self.position:
             self._take_position(enforcement)
 
@@ -102,12 +119,12 @@ class OneStepMethod(Integrator):
             )
         if self.theta < 0.5:
             raise ValueError(f"position=True needs theta of at least 1/2, not {self.theta}")
-        contact = enforcement.contact
-        self.contact_level, self.w = "position and velocity", np.zeros(self.system.size)
-        self.r_position = np.zeros(contact.count)
-        self.r_t_position = np.zeros((contact.count, contact.L.components) if self.has_friction else 0)
-        self.pressed = np.zeros(contact.count, dtype=bool)
-        self.state_names = (*type(self).state_names, "r_position", "r_t_position")
+        self.w, count = np.zeros(self.system.size), self.r.size
+        if not self.static:
+            self.contact_level = "position and velocity"
+        self.r_position, self.r_t_position = np.zeros(count), np.zeros(self.r_t.shape)
+        self.pressed, self.gap_start = np.zeros(count, dtype=bool), np.zeros(count)
+        self.state_names = (*type(self).state_names, "r_position", "r_t_position", "gap_start")
         self.halved = HalvedSteps(self)
 
     def make_step_solver(self) -> FactorisedThetaStep | NewtonThetaStep | PositionStep:
@@ -125,6 +142,7 @@ class OneStepMethod(Integrator):
         self.v[: self.system.owned][fixed] = 0.0
         if self.position:
             self.w[:], self.r_position[:], self.r_t_position[:] = self.v, 0.0, 0.0
+            self._note_penetrations()
         self.u_before[:], self.v_before[:] = self.u, self.v
 
     @property
@@ -134,6 +152,28 @@ class OneStepMethod(Integrator):
 
     def after_part(self) -> None:
         """See the attributes."""
+
+    def _note_penetrations(self) -> None:
+        """Keep those at the start, which close in time. Collective."""
+        self.gap_start[:] = 0.0
+        if self.closing is not None and self.contact is not None:
+            gap = self.contact.gap_on_all_ranks(self.u, self.t)
+            inside = np.isfinite(gap) & (gap < 0.0) & ~self.contact.bilateral
+            self.gap_start[inside] = gap[inside]
+
+    def least_gap(self) -> FloatArray:
+        """Gaps that are asked for at ``t``: 0, or ``g_0 (1 - (t - t_0)/T)`` with ``closing=T``, (p,) [m]."""
+        if self.closing is None:
+            return np.zeros(self.gap_start.size)
+        least: FloatArray = self.gap_start * max(0.0, 1.0 - (self.t - self.t0) / self.closing)
+        return least
+
+    def closing_rate(self) -> FloatArray:
+        """Rate of :meth:`least_gap` at ``t``, shape (p,) [m/s]."""
+        if self.closing is None or self.t - self.t0 > self.closing:
+            return np.zeros(self.gap_start.size)
+        rate: FloatArray = -self.gap_start / self.closing
+        return rate
 
     def advance(self) -> None:
         """One step; the impulse found is that of the step."""
@@ -205,3 +245,12 @@ class OneStepMethod(Integrator):
 
     def take_impulses(self) -> None:
         """Set :attr:`direct_velocity` after the impulses of the step were found. Collective."""
+
+
+def _closing_time(closing: float | None, enforcement: Enforcement) -> float | None:
+    """Validated time in which penetrations at the start are pushed out [s]."""
+    if closing is None:
+        return None
+    if not isinstance(enforcement, BothLevels):
+        raise ValueError("closing= pushes penetrations out at position level: give position=True too")
+    return arguments.number("closing", closing, "be a positive time [s]", above=0.0)

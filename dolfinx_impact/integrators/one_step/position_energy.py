@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from ..._types import FloatArray, Forces
+from ..energy import TERMS
 from .one_step_energy import OneStepBalance, ThetaBalance
 
 
@@ -69,3 +70,43 @@ class AlphaPositionBalance(PositionBalance):
         if moved.any:
             works += float(du[moved.dofs] @ s.step_solver.position_reactions()[0])
         return works - 0.5 * (self._norm(s.w) - self._norm(self._v))
+
+
+class StaticBalance(OneStepBalance):
+    """Works of equilibria: ``(u' - u).(F + F')/2`` of forces, reactions and contact, those of both ends.
+
+    There is no kinetic energy. In the first step, whose beginning need not be an equilibrium, external forces
+    and contact are those at its end, and half of the change of the internal forces is ``dissipated``.
+    """
+
+    compiled = None  # type: ignore[assignment]
+    at_dofs: tuple[str, ...] = ("_pushed", "_held")
+    state_names: tuple[str, ...] = (*TERMS, "_pushed", "_held")
+
+    def start(self) -> None:
+        """Energies at t_0; the scheme asks for a sum after every part of a step."""
+        n = self.integrator.system.owned
+        self._pushed, self._held, self._first = np.zeros(n), np.zeros(n), self.integrator.n == 0
+        super().start()
+        self.kinetic = 0.0
+        self.integrator.after_part = self.part
+
+    def step(self) -> None:
+        """Nothing is left to do at the end of a step."""
+
+    def part(self) -> None:
+        """Works of a part of a step."""
+        s, n = self.integrator, self.integrator.system.owned
+        du, before, after = (s.u - self._u)[:n], self._parts, self._forces(s.t, s.u, 0.0 * s.v)
+        pushed, held = np.zeros(s.system.size), np.zeros(n)
+        s.impulses.add_to(pushed)
+        held[s.system.prescribed.dofs] = s.reactions()
+        w, pushed = 1.0 if self._first else 0.5, pushed[:n] / s.h
+        self.internal_work += 0.5 * float(du @ (before[0] + after[0]))
+        self.external += float(du @ ((1 - w) * (before[1] + self._held) + w * (after[1] + held)))
+        self.contact += float(du @ ((1 - w) * self._pushed + w * pushed))
+        self.dissipated += (w - 0.5) * float(du @ (after[0] - before[0]))
+        self._u[:], self._parts, self._first = s.u, after, False
+        self._pushed, self._held = pushed, held
+        self._energies()
+        self.kinetic = 0.0

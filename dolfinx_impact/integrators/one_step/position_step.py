@@ -34,6 +34,11 @@ class ActiveSet:
     closed: BoolArray
     slipping: BoolArray
 
+    @classmethod
+    def none(cls) -> ActiveSet:
+        """That of no points."""
+        return cls(np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
+
     def key(self) -> bytes:
         """A value that equal sets alone share."""
         return np.packbits(np.concatenate([self.closed, self.slipping & self.closed])).tobytes()
@@ -47,7 +52,7 @@ class Arguments:
         state: The contact at the end of the step.
         tangents: Orthonormal tangents, shape (p, d, components).
         c: Impulse that moves a point by a length through its own entry of A, shape (p,) [N s/m].
-        gap: Gaps, shape (p,) [m].
+        gap: Gaps less those that are asked for, shape (p,) [m].
         slip: Ways along the tangents in the step, relative to what is opposite, shape (p, d) [m].
         z: ``R_N - c g``, shape (p,) [N s].
         y: ``R_T - c s`` along the tangents, shape (p, d) [N s].
@@ -103,21 +108,24 @@ class PositionStep(StepEquation):
     def __init__(self, scheme: Any) -> None:
         super().__init__(scheme)
         system, contact = scheme.system, scheme.contact
-        self._response = lumped_delassus(scheme)
+        self._response = lumped_delassus(scheme) if contact is not None and self.inertia else None
         self._saddle = SaddlePoint(system.comm, system.owned)
         self._global = system.global_dofs()
         self._all = int(parallel.total(system.comm, system.owned))
         self._free_dofs = self._free.astype(np.float64)
         self._diagonal = np.zeros(system.owned)
-        self._r, self._r_t = np.zeros(contact.count), np.zeros((contact.count, contact.L.components))
+        count, components = (0, 0) if contact is None else (contact.count, contact.L.components)
+        self._r, self._r_t = np.zeros(count), np.zeros((count, components))
         self._state: ContactState | None = None
         self._factorised: bytes | None = None
         self._kicks = np.zeros(system.prescribed.dofs.size)
-        self._slopes = GapSlopes(scheme) if contact.L.iterated and not contact.constant else None
+        varying = contact is not None and contact.L.iterated and not contact.constant
+        self._slopes = GapSlopes(scheme) if varying else None
         #: Whether one iteration is exact while no point opens, closes or slips.
-        self._linear = system.linear and contact.constant and self._solver.exact
+        flat = self._solver.exact and (contact is None or contact.constant)
+        self._linear = system.linear and flat
         # With exact tangents the next correction would be of the order of the square of this one.
-        self._enough = SQUARED if contact.constant and self._solver.exact else TOLERANCE
+        self._enough = SQUARED if flat else TOLERANCE
 
     # -- the position problem
 
@@ -131,14 +139,15 @@ class PositionStep(StepEquation):
         sets: list[ActiveSet] = []
         found, whole, change, accepted, singly = False, False, np.inf, 0.0, False
         for s.iterations in range(MOST + 1):
-            looked = self._look()
-            active = looked.active_set()
+            self._assemble()
+            looked = None if s.contact is None else self._look()
+            active = ActiveSet.none() if looked is None else looked.active_set()
             same = self._at_last(sets, active)
             found = same and whole and (self._linear or change <= accepted)
             if found or s.iterations == MOST:
                 break
             singly = singly or (not same and self._comes_back(sets, active))
-            if singly:
+            if singly and looked is not None:
                 active = self._changed_once(sets[-1], active, looked.z > -np.inf)
             sets.append(active)
             before = s.v.copy()
@@ -147,7 +156,8 @@ class PositionStep(StepEquation):
             change = self._largest(np.abs(s.v[:n] - before[:n]))
             accepted = max(self._enough * size, self._round_off())
             whole = self._shortened(before, same and change > accepted) == 1.0
-        s.contact.agree_on_failure()
+        if s.contact is not None:
+            s.contact.agree_on_failure()
         if not found:
             raise complementarity.NotConverged(
                 f"no equilibrium of contact at t = {s.t:.6g} s with a step of {s.h:.6g} s: the last of "
@@ -157,18 +167,24 @@ class PositionStep(StepEquation):
         if s.has_friction:
             s.r_t_position[:] = self._r_t
 
-    def _look(self) -> Arguments:
-        """The contact at the present end of the step, and the matrix A there. Collective."""
+    def _assemble(self) -> None:
+        """The matrix A at the present end of the step. Collective."""
         s, weight = self._scheme, self._scheme.acting_time * self._scheme.theta
-        if self._solver.assemble(*self.force_point(), weight, weight * s.position_sensitivity):
+        rate = weight if self.inertia else 0.0
+        if self._solver.assemble(*self.force_point(), rate, weight * s.position_sensitivity):
             self._factorised = None
             self._diagonal = np.where(self._free, 1.0 / diagonal(self._solver.matrix), 0.0)
+
+    def _look(self) -> Arguments:
+        """The contact at the present end of the step, with A assembled there. Collective."""
+        s = self._scheme
         u, contact = s.end_position(), s.contact
         contact.press(self._r > 0)
         self._state = state = contact.at(u, s.v, s.t, every=True)
         own = state.L.diagonal(self._diagonal)
         c = np.where(own > 0, 1.0 / np.where(own > 0, s.position_sensitivity * own, 1.0), 0.0)
-        gap = np.where(state.bilateral, state.L(u - s.u_before), state.gap)  # ties keep their distance
+        # Ties keep their distance.
+        gap = np.where(state.bilateral, state.L(u - s.u_before), state.gap - s.least_gap())
         tangents = state.bases[:, 1:] if contact.friction > 0 else np.zeros((gap.size, 0, self._r_t.shape[1]))
         slip = np.zeros(tangents.shape[:2])
         if contact.friction > 0:
@@ -179,12 +195,12 @@ class PositionStep(StepEquation):
         z = np.where(near & (c > 0), self._r - c * np.where(near, gap, 0.0), -np.inf)
         return Arguments(state, tangents, c, gap, slip, z, r_t - c[:, None] * slip, r_t)
 
-    def _correct(self, looked: Arguments, active: ActiveSet) -> None:
+    def _correct(self, looked: Arguments | None, active: ActiveSet) -> None:
         """Add the correction to the velocity and replace R. Collective."""
         s, n, comm = self._scheme, self._scheme.system.owned, self._scheme.system.comm
         which = np.flatnonzero(active.closed)
         try:
-            if not parallel.anywhere(comm, which.size > 0):
+            if looked is None or not parallel.anywhere(comm, which.size > 0):
                 self._solver.solve(self._rest, self._x)
                 self._r[:], self._r_t[:], self._factorised = 0.0, 0.0, None
                 s.v[:n] -= self._x[:n]
@@ -239,7 +255,7 @@ class PositionStep(StepEquation):
         """B with the derivatives of the gaps in the place of the normal rows. Collective."""
         s, each = self._scheme, 1 + a.tangents.shape[1]
         L = B[::each]
-        change = self._slopes.rows(L, which, a.gap) - L
+        change = self._slopes.rows(L, which, a.state.gap.copy(), ~a.state.bilateral[which]) - L
         self._state = a.state = s.contact.at(s.end_position(), s.v, s.t, every=True)
         normal = np.arange(which.size)
         place = (np.ones(which.size), (each * normal, normal))
@@ -296,6 +312,7 @@ class PositionStep(StepEquation):
         s.v[:n] -= s.force_part * s.system.inverse_mass * self._rest[:n]  # less M^-1 B^T R
         if moved.any:
             s.v[moved.dofs] = moved.velocity(s.t, _VELOCITY_STEP * s.h)
+        assert self._response is not None
         s.pressed = self._r > 0
         impulses = s.enforcement.impulses(s, self._response)
         s.set_impulses(impulses)

@@ -33,6 +33,9 @@ class StepEquation:
         ValueError: Prescribed motion with theta = 0.
     """
 
+    #: Whether masses resist.
+    inertia = True
+
     def __init__(self, scheme: Any) -> None:
         self._scheme, system = scheme, scheme.system
         if system.prescribed.any and scheme.theta == 0:
@@ -40,7 +43,8 @@ class StepEquation:
         self._f, self._f_before, self._rest, self._x = (np.zeros(system.size) for _ in range(4))
         self._free, self._reactions = ~system.constrained, np.zeros(system.prescribed.dofs.size)
         self._weights = np.where(self._free, 1.0 / np.sqrt(system.mass), 1.0)
-        self._solver = system.linearised(scheme.mass)
+        still = {} if self.inertia else {"inertia": False}
+        self._solver = system.linearised(scheme.mass, **still)
         self._inside_out = False
 
     def force_point(self) -> tuple[float, FloatArray, FloatArray]:

@@ -38,6 +38,7 @@ class ThetaMethod(OneStepMethod):
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``; point masses are always lumped.
         midpoint: Whether the force is that at the weighted mean of the states.
+        closing: See :class:`.OneStepMethod`.
 
     Raises:
         ValueError: An unknown mass; a system or contact that does not fit; prescribed motion with theta = 0.
@@ -54,8 +55,9 @@ class ThetaMethod(OneStepMethod):
         forecast: float = 0.5,
         mass: str = "consistent",
         midpoint: bool = False,
+        closing: float | None = None,
     ) -> None:
-        super().__init__(system, dt, enforcement, theta=theta, forecast=forecast, mass=mass)
+        super().__init__(system, dt, enforcement, theta=theta, forecast=forecast, mass=mass, closing=closing)
         if not isinstance(enforcement, VelocityLevel):
             refuse(UNSTEADY, arguments.a(type(self).__name__), system=system)
             refuse_restitution(enforcement.contact, "contact at the end of a one-step formula")

@@ -1,0 +1,80 @@
+"""The position problem without mass, and the first displacement of its iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...contact.state import Impulses
+from .position_step import PositionStep
+
+#: Part of a prescribed way in which the difference of forces is taken.
+_PART = 1e-6
+
+
+class StaticStep(PositionStep):
+    """``-h F(t', u') = B^T R`` with the conditions of contact of :class:`.PositionStep`, and P = R.
+
+    The iteration starts from the linear step of the prescribed motion: from the state before, a motion that
+    strains the cells beside it alone may lead to an equilibrium with cells turned inside out.
+
+    Args:
+        scheme: The :class:`.Static` scheme.
+    """
+
+    inertia = False
+
+    def __init__(self, scheme: Any) -> None:
+        super().__init__(scheme)
+        self._rest_velocity = np.zeros(scheme.system.size)
+
+    def begin(self) -> None:
+        """The displacement of the linear step, with its residual. Collective."""
+        s, n, moved = self._scheme, self._scheme.system.owned, self._scheme.system.prescribed
+        s.v[:] = 0.0
+        self._evaluate_residual()
+        if moved.any:
+            way = np.zeros(s.system.size)
+            way[moved.dofs] = moved(s.t) - s.u_before[moved.dofs]
+            rest = self._rest.copy()
+            s.v[:] = way * (_PART / s.h)
+            self._evaluate_residual()
+            rest += (self._rest - rest) / _PART
+            s.v[:] = 0.0
+            self._assemble()
+            self._solver.solve(rest, self._x)
+            s.v[:n] = way[:n] / s.h - self._x[:n]
+            s.v[moved.dofs] = way[moved.dofs] / s.h
+            self._evaluate_residual()
+            if not np.isfinite(self._residual_norm()):
+                s.v[:] = way / s.h
+                self._evaluate_residual()
+
+    def _evaluate_residual(self) -> None:
+        """``-h F(t', u')`` at rest, without impulses [N s]."""
+        s, system = self._scheme, self._scheme.system
+        u, n, dofs = s.end_position(), system.owned, system.prescribed.dofs
+        system.force(s.t, u, self._rest_velocity, self._f)
+        self._inside_out = self._inverted(u)
+        self._reactions = -self._f[dofs]
+        self._rest[:n] = -s.h * self._f[:n]
+        self._rest[:n][system.constrained] = 0.0
+
+    def _size(self, v: Any) -> float:
+        """Scale of the displacements over h [m/s]."""
+        s, n = self._scheme, self._scheme.system.owned
+        return self._largest(np.abs(s.u_before[:n]) + np.abs(s.end_position()[:n])) / s.h
+
+    def update(self) -> None:
+        """Move to u', where the reactions are the impulses. Collective."""
+        s = self._scheme
+        s.w[:] = s.v
+        s.move()
+        if s.contact is None:
+            return
+        s.pressed = self._r > 0
+        state = s.contact.at(s.u, s.v, s.t, every=True)
+        state.closed = s.contact.closed(state.gap - s.least_gap()) | s.pressed
+        s.set_impulses(Impulses(state, self._r.copy(), self._r_t.copy() if s.has_friction else None))
+        self._state = s.contact_state
