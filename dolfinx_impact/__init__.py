@@ -107,9 +107,9 @@ from .integrators import (
     Integrator,
     MoreauJean,
     MoreauJeanDecoupled,
-    Static,
     NohBathe,
     PaoliSchatzman,
+    Static,
     UnstableTimeStep,
 )
 from .integrators.energy import EnergyBalance

@@ -35,7 +35,8 @@ class DenseTangent:
     symmetric, exact = False, False
 
     def __init__(self, system: Any, *, inertia: bool = True) -> None:
-        self._system, self.matrix = system, np.zeros((0, 0))
+        self._system = system
+        self.matrix: FloatArray = np.zeros((0, 0))
         self._mass = np.diag(system.mass) * float(inertia)
 
     def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:

@@ -75,9 +75,6 @@ class Route(Protocol):
     def there(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points that this rank owns into those of the points here. Collective."""
 
-    def collect(self, values: FloatArray, point: IntArray) -> FloatArray:
-        """All values of points here, (n, k), on the ranks that own their points. Collective."""
-
     def back(self, values: FloatArray, out: FloatArray) -> None:
         """Write values of the points here, (count, k), to the ranks that own them, (p, k). Collective."""
 
@@ -266,7 +263,8 @@ class NodeRows(ContactOperator):
             [places.ravel(), np.repeat(dofs[:, None], k, axis=1).ravel(), vectors.ravel()]
         )
         if self.route is not None:
-            found = self.route.collect(found, np.repeat(row, k * gdim))
+            route: Any = self.route
+            found = route.collect(found, np.repeat(row, k * gdim))
         numbers = (found[:, 0].astype(np.int64), found[:, 1].astype(np.int64))
         every = sparse.csr_matrix((found[:, 2], numbers), (self.count * k, total))
         return every[(which[:, None] * k + np.arange(k)).ravel()]

@@ -231,7 +231,9 @@ class SharedSparseRows(ContactOperator):
     ) -> sparse.csr_matrix:
         """See :meth:`.ContactOperator.rows`; the vector of a row is its normal component. Collective."""
         if self._every is None:
-            entries = np.column_stack([self.point, to_global[self.dofs], self.weights * d[self.dofs]])
+            entries: FloatArray = np.column_stack(
+                [self.point, to_global[self.dofs], self.weights * d[self.dofs]]
+            )
             point, dofs, weights = parallel.gather_rows(self._comm, entries).T
             numbers = (point.astype(np.intp), dofs.astype(np.int64))
             self._every = sparse.csr_matrix((weights, numbers), (self._all.size, total))

@@ -81,7 +81,7 @@ class SaddlePoint:
         from petsc4py import PETSc
 
         csr = (rows.indptr.astype(PETSc.IntType), rows.indices.astype(PETSc.IntType), rows.data)
-        size = (rows.shape[0], None)
+        size: Any = (rows.shape[0], None)
         matrix = PETSc.Mat().createAIJ((size, size), csr=csr, comm=self._comm)
         matrix.setOption(matrix.Option.SYMMETRIC, kind == "ldlt")
         if self._sparse is not None:
@@ -131,11 +131,8 @@ class SaddlePoint:
             each.destroy()
         owner = np.searchsorted(before, columns, side="right") - 1
         rows = np.repeat(np.arange(self._owned), np.diff(start))
-        places, size = (
-            columns + self._dof_starts[owner + 1],
-            self._dof_starts[-1] + self._comm.allreduce(B.shape[0]),
-        )
-        return sparse.coo_matrix((values, (rows, places)), (self._owned, int(size)))
+        places, every = columns + self._dof_starts[owner + 1], self._comm.allreduce(B.shape[0])
+        return sparse.coo_matrix((values, (rows, places)), (self._owned, int(self._dof_starts[-1]) + every))
 
     def solve(self, b: FloatArray, q: FloatArray, y: FloatArray) -> FloatArray:
         """The unknowns x at the owned dofs; ``y``, the last multipliers, is replaced. Collective.
@@ -149,7 +146,8 @@ class SaddlePoint:
             LinearSolverFailed: PETSc's solver did not converge.
         """
         n, m = self._owned, q.size
-        right, found = np.empty(n + m), np.zeros(n + m)
+        right: FloatArray = np.empty(n + m)
+        found: FloatArray = right
         right[:n] = b[:n]
         for _ in range(_PASSES):
             right[n:] = -(q + self._delta * y)

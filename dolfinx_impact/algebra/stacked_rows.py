@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from .._types import AnyArray, FloatArray, IntArray
+from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from .contact_operator import ContactOperator
 
 

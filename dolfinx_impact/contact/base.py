@@ -270,9 +270,9 @@ class Contact:
         raise NotImplementedError
 
     def press(self, which: BoolArray) -> None:
-        """Take points, a mask of shape (p,), as closed in the next :meth:`at`, whatever their gaps. Collective.
+        """Take points, by a mask of shape (p,), as closed in the next :meth:`at`, open or not. Collective.
 
-        What an iteration over positions knows of its points: gaps that are closed to its tolerance alone.
+        An iteration over positions knows which points press before their gaps are closed.
         """
 
     def gap_on_all_ranks(self, u: FloatArray, t: float) -> FloatArray:

@@ -11,9 +11,9 @@ from .hati import HATI
 from .impulses.contact_laws import PositionLevel, VelocityLevel
 from .one_step.generalized_alpha import GeneralizedAlpha
 from .one_step.newmark import Newmark
+from .one_step.quasi_static import Static
 from .one_step.theta_method import ThetaMethod
 from .options import Option
-from .one_step.quasi_static import Static
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .static.static_contact import CDLagrangeSingular
 from .user_schemes import find_scheme

@@ -18,8 +18,8 @@ _PRODUCTS = 12
 def refuse_free_parts(system: System) -> None:
     """Raise a ValueError where a part can move at rest without a force. Collective.
 
-    By products with ``(M + K/s)^-1 M``, s far below the stiffness of all elastic motions: what they leave of a
-    vector is free to move.
+    By products with ``(M + K/s)^-1 M``, s far below the stiffness of all elastic motions: what they leave of
+    a vector is free to move.
     """
     critical = float(system.critical_time_step())
     if np.isfinite(critical):
@@ -64,4 +64,5 @@ def _name(system: Any, moving: BoolArray) -> str:
                 break
     elif dofs.size:
         own = f"dof {int(dofs[0])} of the {type(system).__name__}"
-    return next(each for each in system.comm.allgather(own) if each is not None)
+    names: list[str | None] = system.comm.allgather(own)
+    return next(each for each in names if each is not None)

@@ -29,7 +29,8 @@ class GapSlopes:
 
     def __init__(self, scheme: Any) -> None:
         self._scheme, self._comm = scheme, scheme.system.comm
-        self._dofs, self._colours = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._dofs: IntArray = np.zeros(0, dtype=np.int64)
+        self._colours: IntArray = np.zeros(0, dtype=np.int64)
         self._pattern = b""
         self._u = np.zeros(scheme.system.size)
 

@@ -113,7 +113,7 @@ class GeneralizedAlpha(OneStepMethod):
         super().__init__(system, dt, law, theta=1 - af, forecast=0.5, mass=mass, closing=closing)
         self.direct = 0.0 if self.position else 1 - self.gamma / (2 * self.beta)
         self.force_part, self.r_shift = (1 - self._am) / self.gamma, -0.5
-        self.a, self.w, self.predicted, self.remembered, self._f = np.zeros((5, system.size))
+        self.a, self.w, self.predicted, self.remembered, self._f = (np.zeros(system.size) for _ in range(5))
         self.mass_solver = mass_solver(system, self.mass)
         self.step_solver = self.make_step_solver()
 

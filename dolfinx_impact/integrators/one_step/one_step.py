@@ -31,7 +31,8 @@ class OneStepMethod(Integrator):
     what a formula consists of. Linear systems under constant loads are factorised once
     (:class:`.FactorisedThetaStep`); all others take Newton iterations with contact inside
     (:class:`.NewtonThetaStep`); contact at both levels has its own iteration (:class:`.PositionStep`), and
-    steps in which that fails are made in parts (:class:`.HalvedSteps`). Dofs whose motion is prescribed have the velocity that takes them there.
+    steps in which that fails are made in parts (:class:`.HalvedSteps`). Dofs whose motion is prescribed have
+    the velocity that takes them there.
 
     A part :attr:`direct` of the impulses may act through M alone, after the step: it changes v_{n+1} by
     :attr:`direct_velocity`, but neither the position nor the forces that depend on it.
@@ -123,7 +124,8 @@ class OneStepMethod(Integrator):
         if not self.static:
             self.contact_level = "position and velocity"
         self.r_position, self.r_t_position = np.zeros(count), np.zeros(self.r_t.shape)
-        self.pressed, self.gap_start = np.zeros(count, dtype=bool), np.zeros(count)
+        self.pressed = np.zeros(count, dtype=bool)
+        self.gap_start: FloatArray = np.zeros(count)
         self.state_names = (*type(self).state_names, "r_position", "r_t_position", "gap_start")
         self.halved = HalvedSteps(self)
 
@@ -172,7 +174,8 @@ class OneStepMethod(Integrator):
         """Rate of :meth:`least_gap` at ``t``, shape (p,) [m/s]."""
         if self.closing is None or self.t - self.t0 > self.closing:
             return np.zeros(self.gap_start.size)
-        rate: FloatArray = -self.gap_start / self.closing
+        rate: FloatArray = -self.gap_start
+        rate *= 1.0 / self.closing
         return rate
 
     def advance(self) -> None:

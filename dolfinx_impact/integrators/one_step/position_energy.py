@@ -55,9 +55,9 @@ class PositionBalance(ThetaBalance):
 class AlphaPositionBalance(PositionBalance):
     """Energy balance of generalized-alpha with contact at both levels.
 
-    As :class:`PositionBalance`, with the reactions times h in the place of R; ``dissipated`` is what the works
-    of forces, reactions and moved dofs in the position problem give beyond ``(|w|_M^2 - |v|_M^2)/2``. It is the
-    difference of works, without a sign by itself.
+    As :class:`PositionBalance`, with the reactions times h in the place of R; ``dissipated`` is what the
+    works of forces, reactions and moved dofs in the position problem give beyond ``(|w|_M^2 - |v|_M^2)/2``.
+    It is the difference of works, without a sign by itself.
     """
 
     _acting, _weight = OneStepBalance._acting, OneStepBalance._weight

@@ -255,6 +255,7 @@ class PositionStep(StepEquation):
         """B with the derivatives of the gaps in the place of the normal rows. Collective."""
         s, each = self._scheme, 1 + a.tangents.shape[1]
         L = B[::each]
+        assert self._slopes is not None
         change = self._slopes.rows(L, which, a.state.gap.copy(), ~a.state.bilateral[which]) - L
         self._state = a.state = s.contact.at(s.end_position(), s.v, s.t, every=True)
         normal = np.arange(which.size)
@@ -276,7 +277,8 @@ class PositionStep(StepEquation):
             part /= 2
             if part < SHORTEST:
                 raise complementarity.NotConverged(
-                    f"every correction at t = {s.t:.6g} s turns an element inside out, or gives no finite force"
+                    f"every correction at t = {s.t:.6g} s turns an element inside out, or gives forces that "
+                    "are not finite"
                 )
             s.v[:] = before + part * (end - before)
             self._evaluate_residual()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ... import arguments
 from ..._types import FloatArray
 from ...contact.contact_set import Contacts, as_contact
@@ -89,8 +87,9 @@ class Static(OneStepMethod):
 
     def velocity_to(self, u: FloatArray) -> FloatArray:
         """See :meth:`.OneStepMethod.velocity_to`."""
-        velocity: FloatArray = (u - self.u_before) / self.h
-        return velocity
+        way: FloatArray = u - self.u_before
+        way *= 1.0 / self.h
+        return way
 
     def balance(self) -> EnergyBalance:
         """Works by the mean of the forces at both ends of a step."""

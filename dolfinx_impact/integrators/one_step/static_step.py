@@ -64,7 +64,8 @@ class StaticStep(PositionStep):
     def _size(self, v: Any) -> float:
         """Scale of the displacements over h [m/s]."""
         s, n = self._scheme, self._scheme.system.owned
-        return self._largest(np.abs(s.u_before[:n]) + np.abs(s.end_position()[:n])) / s.h
+        size: float = self._largest(np.abs(s.u_before[:n]) + np.abs(s.end_position()[:n])) / s.h
+        return size
 
     def update(self) -> None:
         """Move to u', where the reactions are the impulses. Collective."""
