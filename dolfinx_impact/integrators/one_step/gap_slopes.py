@@ -61,7 +61,7 @@ class GapSlopes:
         for colour in range(int(self._colours.max(initial=-1)) + 1):
             self._u[:] = u
             self._u[:n][own == 1 + colour] += step
-            slopes = (s.contact.gap(self._u, s.t) - gap)[which] / step
+            slopes = (s.contact.gap(self._u, s.t)[which] - gap[which]) / step
             entries = of_entries == colour
             found = slopes[row[entries]]
             known = np.isfinite(found) & (L.data[entries] != 0.0) & varying[row[entries]]

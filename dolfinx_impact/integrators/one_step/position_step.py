@@ -23,6 +23,10 @@ from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 _VELOCITY_STEP = 0.01
 
 
+#: Gap of a closed point at most, relative to the length of the system.
+_CLOSED = 1e-11
+
+
 @dataclass(eq=False)
 class ActiveSet:
     """Which points are closed, and which of them slip, of this rank.
@@ -143,7 +147,7 @@ class PositionStep(StepEquation):
             looked = None if s.contact is None else self._look()
             active = ActiveSet.none() if looked is None else looked.active_set()
             same = self._at_last(sets, active)
-            found = same and whole and (self._linear or change <= accepted)
+            found = same and whole and (self._linear or change <= accepted) and self._closes(looked, active)
             if found or s.iterations == MOST:
                 break
             singly = singly or (not same and self._comes_back(sets, active))
@@ -166,6 +170,14 @@ class PositionStep(StepEquation):
         s.r_position[:] = self._r
         if s.has_friction:
             s.r_t_position[:] = self._r_t
+
+    def _closes(self, looked: Arguments | None, active: ActiveSet) -> bool:
+        """Whether closed points stand at their gaps, and those that stick in their places. Collective."""
+        if looked is None:
+            return True
+        sticks = active.closed & ~active.slipping
+        off = np.append(np.abs(looked.gap[active.closed]), np.abs(looked.slip[sticks]))
+        return self._largest(off) <= _CLOSED * self._scheme.system.length
 
     def _assemble(self) -> None:
         """The matrix A at the present end of the step. Collective."""

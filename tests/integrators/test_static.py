@@ -1,0 +1,213 @@
+"""Quasi-static equilibrium with contact: exact solutions, works, closing of interferences, what is refused."""
+
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+
+COMM, ALONE = MPI.COMM_WORLD, MPI.COMM_SELF
+E, NU = 2.1e11, 0.3
+BORE, OUTER, LENGTH = 0.02, 0.04, 0.02
+
+
+def rectangle(low, high, cells, comm=COMM):
+    return dmesh.create_rectangle(comm, [low, high], list(cells), dmesh.CellType.quadrilateral)
+
+
+def bar(comm=ALONE, **options):
+    """A bar of length 1 along x, held at 0, EA = 2, with a bound at its end."""
+    line = dmesh.create_interval(comm, 4, [0.0, 1.0])
+    mesh = di.named(line, foot=lambda x: np.isclose(x[0], 0), tip=lambda x: np.isclose(x[0], 1))
+    return di.Solid(mesh, density=1.0, law=di.LinearElastic(2.0, 0.0), fixed=["foot"], **options)
+
+
+def at_tip(body, gap=0.1):
+    tip = np.flatnonzero(np.isclose(body.x[: body.owned, 0], 1.0))
+    return di.DofBound(body, [int(each) for each in tip], upper=gap)
+
+
+def fit(interference, degree=1, cells=8):
+    """A shaft in a ring, plane strain: the names of both sides where they meet, and the body."""
+    sides = {
+        "ends": lambda x: np.isclose(x[1], 0) | np.isclose(x[1], LENGTH),
+        "axis": lambda x: np.isclose(x[0], 0),
+    }
+    shaft, ring = BORE + interference / 2, BORE - interference / 2
+    parts = {
+        "shaft": di.named(
+            rectangle([0, 0], [shaft, LENGTH], (cells, 4)), **sides, side=lambda x: np.isclose(x[0], shaft)
+        ),
+        "ring": di.named(
+            rectangle([ring, 0], [OUTER, LENGTH], (cells, 5)),
+            ends=sides["ends"],
+            bore=lambda x: np.isclose(x[0], ring),
+        ),
+    }
+    held = {"shaft/axis": (0,), "shaft/ends": (1,), "ring/ends": (1,)}
+    body = di.Solid(
+        di.mesh.join(parts),
+        density=7850.0,
+        law=di.LinearElastic(E, NU),
+        degree=degree,
+        hypothesis="axisymmetric",
+        fixed=held,
+    )
+    return body, di.SurfaceContact(body, "shaft/side", "ring/bore", allow_penetration=True)
+
+
+def exact_pressure(interference):
+    """Of a shaft in a ring of one material in plane strain (Lame) [Pa]."""
+    modulus, ratio = E / (1 - NU**2), NU / (1 - NU)
+    square = (OUTER**2 + BORE**2) / (OUTER**2 - BORE**2)
+    return interference / (BORE / modulus * (square + ratio) + BORE / modulus * (1 - ratio))
+
+
+def pressures(scheme, contact):
+    found = contact.pressure(scheme.r, scheme.dt)
+    every = np.concatenate(COMM.allgather(found))
+    return every[every > 0]
+
+
+@pytest.mark.mpi(1, 2, 3)
+def test_shrink_fit_against_lame():
+    delta = 1e-5
+    body, contact = fit(delta)
+    scheme = di.Static(body, 0.25, contact=contact, closing=1.0)
+    scheme.start(0.0, 0.0, allow_penetration=True)
+    for part in (0.25, 0.5, 0.75, 1.0, 1.0):
+        scheme.step()
+        found = pressures(scheme, contact)
+        assert found == pytest.approx(part * exact_pressure(delta), rel=0.01)  # linear in what has closed
+        gap = scheme.gap()[np.isfinite(scheme.gap())]
+        assert np.abs(gap + (1 - part) * delta).max(initial=0.0) < 1e-12 * BORE + 1e-15
+    stored = COMM.allreduce(body.stored_energy(scheme.u))
+    assert stored == pytest.approx(np.pi * BORE * delta * exact_pressure(delta) * LENGTH, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", [di.MoreauJean, di.GeneralizedAlpha])
+def test_closing_by_dynamics_ends_in_the_static_fit(kind):
+    delta, duration = 1e-5, 2e-3
+    body, contact = fit(delta, cells=4)
+    options = {"theta": 1.0} if kind is di.MoreauJean else {"rho_inf": 0.0}
+    scheme = kind(body, duration / 10, contact=contact, position=True, closing=duration, **options)
+    scheme.start(0.0, 0.0, allow_penetration=True)
+    for _ in range(14):
+        scheme.step()
+    other_body, other = fit(delta, cells=4)
+    static = di.Static(other_body, 1.0, contact=other, closing=1.0)
+    static.start(0.0, 0.0, allow_penetration=True)
+    static.step()
+    assert pressures(scheme, contact).mean() == pytest.approx(pressures(static, other).mean(), rel=1e-3)
+
+
+def test_stop_takes_what_the_bar_does_not():
+    """The tip closes at a third of the load; after that force balance gives the reaction, exactly."""
+    body = bar(traction={"tip": ((0.6,), lambda t: t)})
+    contact = at_tip(body)
+    scheme = di.Static(body, 0.25, contact=contact)
+    scheme.start(0.0, 0.0)
+    result = di.simulate(scheme, t_end=1.0)
+    load = 0.6 * result["t"][1:]
+    force = np.maximum(load - 2.0 * 0.1, 0.0)  # EA u/l = 0.2 where the tip stands at the bound
+    assert result["r"][1:, 0] / scheme.dt == pytest.approx(force, abs=1e-12)
+    assert result["gap"].min() > -1e-15
+    assert not result["kinetic"].any() and np.abs(result["residual"]).max() < 1e-14
+    assert scheme.v[body.owned - 1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_without_contact_a_load_parameter_gives_the_linear_answer():
+    body = bar(traction={"tip": ((0.6,), lambda t: t)})
+    scheme = di.Static(body, 0.5)
+    scheme.start(0.0, 0.0)
+    scheme.step()
+    scheme.step()
+    assert np.abs(scheme.u[: body.owned] - 0.3 * body.x[: body.owned, 0]).max() < 1e-14
+
+
+def test_prescribed_work_is_stored_and_no_cell_turns():
+    """Steps of 0.45 of a cell at the driven end: all cells share the compression at once."""
+    mesh = di.named(
+        rectangle([0, 0], [1, 1], (2, 4), ALONE),
+        foot=lambda x: np.isclose(x[1], 0),
+        top=lambda x: np.isclose(x[1], 1),
+    )
+    body = di.Solid(
+        mesh,
+        density=1.0,
+        law=di.StVenantKirchhoff(1.0, 0.3),
+        fixed=["foot"],
+        prescribed={"top": {1: lambda t: -0.1125 * t}},
+    )
+    scheme = di.Static(body, 1.0)
+    balance = scheme.balance()
+    scheme.start(0.0, 0.0)
+    balance.start()
+    scheme.step()
+    balance.step()
+    x, y = body.x[:, 0], body.x[:, 1] + scheme.u.reshape(-1, 2)[:, 1]
+    for place in (0.0, 0.5, 1.0):
+        assert np.diff(np.sort(y[np.isclose(x, place)])).min() > 0.2  # 0.25 before
+    assert balance.external == pytest.approx(balance.internal_work + balance.dissipated, rel=1e-10)
+    assert scheme.halved.halved == 0
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        (lambda: di.PointMasses(1.0), "dof 0 of the PointMasses"),
+        (lambda: di.PointMasses([1.0, 1.0], stiffness=[[1, -1], [-1, 1]]), "dof 0 of the PointMasses"),
+    ],
+)
+def test_free_masses_are_refused(system, name):
+    with pytest.raises(ValueError, match=f"{name} is free to move: hold it, or take MoreauJean"):
+        di.Static(system(), 0.1)
+
+
+@pytest.mark.mpi(1, 2, 3)
+def test_part_that_a_gap_alone_holds_is_named():
+    parts = {
+        "plate": di.named(rectangle([0, 0], [1, 1], (2, 2)), foot=lambda x: np.isclose(x[1], 0)),
+        "bolt": rectangle([2, 0], [3, 1], (2, 2)),
+    }
+    body = di.Solid(di.mesh.join(parts), density=1.0, law=di.LinearElastic(1.0, 0.3), fixed=["plate/foot"])
+    with pytest.raises(ValueError, match="part 'bolt' is free to move"):
+        di.Static(body, 0.1)
+
+
+def test_hinged_square_is_free_to_turn():
+    mesh = di.named(rectangle([0, 0], [1, 1], (2, 2), ALONE), left=lambda x: np.isclose(x[0], 0))
+    held = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.3), fixed={"left": (1,)})
+    with pytest.raises(ValueError, match="is free to move"):  # along x
+        di.Static(held, 0.1)
+
+
+def test_no_equilibrium_is_told():
+    """A bar that a second stop holds inside the first one: no place fulfils both."""
+    body = bar()
+    tip = [int(k) for k in np.flatnonzero(np.isclose(body.x[: body.owned, 0], 1.0))]
+    low = di.DofBound(body, tip, lower=0.1, allow_penetration=True)
+    high = di.DofBound(body, tip, upper=-0.1, allow_penetration=True)
+    scheme = di.Static(body, 1.0, contact=[low, high])
+    scheme.start(0.0, 0.0)
+    with pytest.raises(di.NotConverged, match="no equilibrium of contact at t = .* does the body buckle"):
+        scheme.step()
+    assert not scheme.u.any()
+
+
+def test_closing_needs_position_and_a_time():
+    ball = di.PointMasses(1.0)
+    floor = di.DofBound(ball, 0, lower=0.0)
+    with pytest.raises(ValueError, match="closing= pushes penetrations out at position level"):
+        di.MoreauJean(ball, 0.1, contact=floor, closing=1.0)
+    with pytest.raises(ValueError, match="closing must be a positive time"):
+        di.MoreauJean(ball, 0.1, contact=floor, closing=0.0, position=True)
+
+
+def test_step_control_is_refused():
+    body = bar()
+    scheme = di.Static(body, 0.1)
+    scheme.start(0.0, 0.0)
+    with pytest.raises(ValueError, match="Static"):
+        di.simulate(scheme, t_end=1.0, adapt=di.StepControl())
