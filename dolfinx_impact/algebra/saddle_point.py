@@ -12,7 +12,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
 from .._types import FloatArray, IntArray
-from .sparse_solver import SMALL, FactorisedSolver
+from .sparse_solver import SMALL, FactorisedSolver, LinearSolverFailed
 
 #: Weight of the last multipliers in the rows of the constraints, over what a multiplier moves.
 _PROXIMAL = 1e-9
@@ -71,7 +71,7 @@ class SaddlePoint:
         matrix = self._assembled(A, rows, D)
         size = matrix.shape[1]
         if self._comm.size == 1 and size <= SMALL:
-            self._solve = splu(matrix.tocsc()).solve
+            self._solve = _lu(matrix)
             return
         symmetric = symmetric and self._comm.allreduce(rows.symmetric, op=MPI.LAND)
         self._factorise_by_petsc(matrix, "ldlt" if symmetric else "lu")
@@ -123,8 +123,8 @@ class SaddlePoint:
         from petsc4py import PETSc
 
         csr = (B.indptr.astype(PETSc.IntType), B.indices.astype(PETSc.IntType), B.data)
-        size = ((B.shape[0], None), (self._owned, None))
-        matrix = PETSc.Mat().createAIJ(size, csr=csr, comm=self._comm)
+        sizes = ((B.shape[0], None), (self._owned, None))
+        matrix = PETSc.Mat().createAIJ(sizes, csr=csr, comm=self._comm)
         found = matrix.transpose()
         start, columns, values = found.getValuesCSR()
         for each in (matrix, found):
@@ -154,3 +154,12 @@ class SaddlePoint:
             found = self._solve(right)
             y[:] = found[n:]
         return found[:n]
+
+
+def _lu(matrix: sparse.csr_matrix) -> Callable[[FloatArray], FloatArray]:
+    """Solutions with a matrix by SuperLU."""
+    try:
+        solve: Callable[[FloatArray], FloatArray] = splu(matrix.tocsc()).solve
+    except RuntimeError as error:
+        raise LinearSolverFailed(str(error)) from None
+    return solve

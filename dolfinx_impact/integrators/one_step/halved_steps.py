@@ -44,11 +44,19 @@ class HalvedSteps:
         """One step of the scheme. Collective.
 
         Raises:
-            NotConverged: Not even in the smallest parts.
+            NotConverged: Not even in the smallest parts; the state is that after the last part found.
         """
         s, self._nodal = self._scheme, None
-        end, done, parts, easy = s.t, 0, 1, 0
+        try:
+            self._advance(s, s.t)
+        finally:
+            s.h, s.part_end = s.dt, None
         self.steps += 1
+        self.halved += self._nodal is not None
+
+    def _advance(self, s: Any, end: float) -> None:
+        """Make all parts of the step to the time ``end``. Collective."""
+        done, parts, easy = 0, 1, 0
         while done < PARTS:
             size = PARTS // parts
             if self._made(end, done, size):
@@ -63,8 +71,6 @@ class HalvedSteps:
                 )
             else:
                 parts, easy = 2 * parts, 0
-        s.h, s.part_end = s.dt, None
-        self.halved += self._nodal is not None
 
     def _made(self, end: float, done: int, size: int) -> bool:
         """Make a part of the step; whether an equilibrium was found. The state stays where not."""

@@ -84,6 +84,7 @@ class OneStepMethod(Integrator):
     direct_velocity: float | FloatArray = 0.0
     step_solver: FactorisedThetaStep | NewtonThetaStep | PositionStep
     part_end: float | None = None
+    w: FloatArray
 
     def __init__(
         self,

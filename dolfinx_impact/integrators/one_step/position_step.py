@@ -125,7 +125,7 @@ class PositionStep(StepEquation):
         self._kicks = np.zeros(system.prescribed.dofs.size)
         varying = contact is not None and contact.L.iterated and not contact.constant
         self._slopes = GapSlopes(scheme) if varying else None
-        #: Whether one iteration is exact while no point opens, closes or slips.
+        #: Whether one iteration is exact while no point opens or closes, and none slips.
         flat = self._solver.exact and (contact is None or contact.constant)
         self._linear = system.linear and flat
         # With exact tangents the next correction would be of the order of the square of this one.
@@ -147,7 +147,8 @@ class PositionStep(StepEquation):
             looked = None if s.contact is None else self._look()
             active = ActiveSet.none() if looked is None else looked.active_set()
             same = self._at_last(sets, active)
-            found = same and whole and (self._linear or change <= accepted) and self._closes(looked, active)
+            exact = self._linear and self._agree(self._all_stick(active))
+            found = same and whole and (exact or change <= accepted) and self._closes(looked, active)
             if found or s.iterations == MOST:
                 break
             singly = singly or (not same and self._comes_back(sets, active))
@@ -220,6 +221,7 @@ class PositionStep(StepEquation):
             rows, q, y = self._constraints(looked, active)
             key = active.key() if s.contact.constant and self._all_stick(active) else None
             if not self._agree(key is not None and key == self._factorised):
+                self._factorised = None
                 self._saddle.factorise(self._solver.matrix, rows, symmetric=self._solver.symmetric)
                 self._factorised = key
             s.v[:n] += self._saddle.solve(-self._rest, q, y)
