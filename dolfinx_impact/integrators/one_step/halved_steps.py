@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,14 @@ class HalvedSteps:
         smallest: Number of the smallest parts in a step.
         iterations: Newton iterations of all steps.
         most: Largest number of iterations in a step or part.
+        after_part: Called after every part, as by the energy balance.
     """
 
     def __init__(self, scheme: Any) -> None:
         self._scheme, contact = scheme, scheme.contact
         self.steps = self.halved = self.iterations = self.most = 0
         self.smallest = 1
+        self.after_part: Callable[[], None] = lambda: None
         self._nodal: FloatArray | None = None
         self._sums = np.zeros_like(scheme.r), np.zeros_like(scheme.r_t)
         self._loaded = np.zeros((0, 0) if contact is None else contact.nodes.loaded.dofs.shape)
@@ -89,7 +92,7 @@ class HalvedSteps:
         self.iterations += s.iterations
         self.most = max(self.most, s.iterations)
         self.smallest = max(self.smallest, PARTS // size)
-        s.after_part()
+        self.after_part()
         return True
 
     def _add(self, *, first: bool, last: bool) -> None:

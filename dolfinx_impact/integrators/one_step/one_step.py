@@ -56,7 +56,7 @@ class OneStepMethod(Integrator):
         pressed: Mask of the points with R > 0.
         gap_start: Penetrations at the start that are pushed out in the time ``closing``, at most 0, shape
             (p,) [m].
-        after_part: Called after every part of a step, by the balance.
+        halved: What makes steps in parts where they fail at once; None without ``position``.
         coupled: Whether the forces of the step depend on the impulse. If not, the step is made without
             contact, and the impulse changes the velocity through M alone.
         step_solver: What finds the velocities and impulses of a step.
@@ -152,9 +152,6 @@ class OneStepMethod(Integrator):
     def t(self) -> float:
         """Time of ``u`` [s]."""
         return super().t if self.part_end is None else self.part_end
-
-    def after_part(self) -> None:
-        """See the attributes."""
 
     def _note_penetrations(self) -> None:
         """Keep those at the start, which close in time. Collective."""

@@ -30,7 +30,7 @@ class PositionBalance(ThetaBalance):
     def start(self) -> None:
         """Energies at t_0; the scheme asks for a sum after every part of a step."""
         super().start()
-        self.integrator.after_part = super().step
+        self.integrator.halved.after_part = super().step
 
     def step(self) -> None:
         """Nothing is left to do at the end of a step."""

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
-from ...algebra import complementarity
+from ...algebra import complementarity, kernels
 from ...algebra.saddle_point import Constraints, SaddlePoint
 from ...algebra.sparse_solver import LinearSolverFailed
 from ...contact.state import ContactState, Impulses
@@ -348,6 +348,10 @@ class PositionStep(StepEquation):
         R = np.array(s.moved_impulses(self.position_impulses()))
         P = s.moved_impulses(s.impulses)
         return self._reactions - R / s.h, self._kicks - (P - R)
+
+    def compiled(self) -> Any:
+        """None: no compiled loop iterates over positions."""
+        raise kernels.NotCompiled("contact at both levels (position=True) is found by an iteration")
 
     # -- agreement of ranks
 
