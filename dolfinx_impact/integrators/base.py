@@ -112,6 +112,8 @@ class Integrator:
     mass = "lumped"
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
+    #: What makes steps in parts where they fail at once, and counts them; None for schemes of whole steps.
+    halved: Any = None
     #: The class of that law, where a class of schemes has one alone.
     law: Any = None
     #: What systems and contacts may not have, some of :data:`.requirements.NAMES`: refused in words.

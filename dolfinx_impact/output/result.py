@@ -56,6 +56,9 @@ class Result(Mapping[str, AnyArray]):
         warnings: Texts on what may be wrong, shown by :meth:`summary`.
         energy_known: Whether the system knows its stored energy; otherwise ``internal`` is 0.
         tied: Mask of the contact points of ties, whose impulses have any sign, shape (p,).
+        newton: Counts of a scheme that halves steps (``position=True``), empty for others: ``steps``, of
+            which ``halved`` were made in parts, in at most ``parts``; the mean number ``newton_mean`` of
+            Newton iterations of a step, and the largest ``newton_max``.
         parameters: Names of scheme, system and contact, ``dofs``, ``dt`` and ``critical_time_step`` [s], as
             far as they are known.
     """
@@ -75,6 +78,7 @@ class Result(Mapping[str, AnyArray]):
         added_share: float = 0.0,
         energy_known: bool = True,
         tied: Any = None,
+        newton: Mapping[str, float] | None = None,
         about: str = "",
         warnings: Sequence[str] = (),
         points: ContactPoints | None = None,
@@ -84,6 +88,7 @@ class Result(Mapping[str, AnyArray]):
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start, self.hidden = turned, penetration_at_start, hidden
         self.added_share, self.warnings = added_share, tuple(warnings)
+        self.newton = dict(newton or {})
         self._points, self.parameters = points, dict(parameters or {})
         self.energy_known = energy_known
         columns = self._arrays.get("r", np.zeros((0, 0))).shape[1:]
@@ -153,6 +158,7 @@ class Result(Mapping[str, AnyArray]):
             "_penetration_at_start": self.penetration_at_start,
             "_hidden": json.dumps(self.hidden),
             "_warnings": np.array(self.warnings, dtype=str),
+            "_newton": json.dumps(self.newton),
             "_parameters": json.dumps(self.parameters),
             **({} if self._points is None else self._points.arrays()),
         }
@@ -190,6 +196,7 @@ class Result(Mapping[str, AnyArray]):
                 ("penetration_at_start", 0.0),
                 ("hidden", "[]"),
                 ("warnings", ()),
+                ("newton", "{}"),
                 ("parameters", "{}"),
             )
         }
@@ -209,6 +216,7 @@ class Result(Mapping[str, AnyArray]):
             hidden=Hidden(*json.loads(str(meta["hidden"]))),
             warnings=[str(each) for each in meta["warnings"]],
             points=points,
+            newton=json.loads(str(meta["newton"])),
             parameters=json.loads(str(meta["parameters"])),
         )
         return run
@@ -264,7 +272,8 @@ class Result(Mapping[str, AnyArray]):
           ``external``, ``contact_work``, ``dissipated``, ``interface``, ``plastic_work`` up to the end, and
           ``lost``, what contact, damping, formula, interface and plastic flow have taken together;
         - ``balance``: whether the scheme has one; ``balance_residual``: its largest residual over the largest
-          energy; ``turned`` [rad], ``added_share``, and the number of ``warnings``.
+          energy; ``newton_mean``, ``newton_max`` and ``halved`` of :attr:`newton`; ``turned`` [rad],
+          ``added_share``, and the number of ``warnings``.
 
         Names that are not known are empty, numbers NaN. Not collective, and the same on all ranks, but for
         the seconds of a small system that every rank has whole.
@@ -285,6 +294,9 @@ class Result(Mapping[str, AnyArray]):
             elif difference > _ROUNDING:
                 what = "stored energy with plastic work" if PLASTIC in self else "stored energy"
                 line += f", internal work and {what} up to {100 * difference:.2g} % of it apart"
+        if self.newton.get("halved"):
+            halved, steps, parts = (int(self.newton[name]) for name in ("halved", "steps", "parts"))
+            line += f", {halved} of {steps} steps were halved, down to h/{parts}"
         if self.added_share > 0:
             line += f", {100 * self.added_share:.3g} % of mass added by mass scaling"
         if self.turned > _SMALL_ROTATION:

@@ -273,6 +273,7 @@ class Recorder(Observer):
             turned=_rotation(self._integrator),
             added_share=_added_share(system),
             energy_known=all(getattr(each, "energy_known", True) for each in system_and_parts(system)),
+            newton=None if self._integrator.halved is None else self._integrator.halved.counts(),
             about=str(self._integrator),
             parameters=run_row.parameters(self._integrator),
         )

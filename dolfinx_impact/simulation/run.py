@@ -91,6 +91,8 @@ class ChunkedRun:
         if self.balance is not None:
             self.balance.start()
         self.watch = Watch(s, adapt) if adapt is not None or deforms(s) else None
+        if s.halved is not None:
+            s.halved.reset()
         self.monitor = StabilityMonitor(s, self.balance, self.watch, self.caught)
         if history is not None:
             self._resume(history)
@@ -213,6 +215,8 @@ class ChunkedRun:
             yield "run/watch", "number", watch.state()
             if watch.marked is not None:
                 yield "run/marked", "dofs", watch.marked
+        if s.halved is not None:
+            yield "run/halved", "number", s.halved.state()
         yield "run/seconds", "number", np.array(self.seconds())
         yield "run/internal", "shares", share
         for name, (place, values) in self.recorder.rest().items():
@@ -231,6 +235,8 @@ class ChunkedRun:
             ValueError: Other ``energies`` or observers than those of the stored run.
         """
         arrays, watch, balance = history.arrays, self.watch, self.balance
+        if self.integrator.halved is not None and "run/halved" in arrays:
+            self.integrator.halved.reset(arrays.read("run/halved", "number"))
         if self.adapt is not None:
             self.adapt.changes = history.changes
         if watch is not None and "run/watch" in arrays:

@@ -62,7 +62,7 @@ def rises(s, steps):
 
 @THETA
 @pytest.mark.parametrize("tolerance", [None, 0.0])
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_energy_never_rises_and_no_point_is_inside(theta, tolerance, every):
     for courant, steps in COURANTS.items():
         for gap in GAPS[::every]:
@@ -74,7 +74,7 @@ def test_energy_never_rises_and_no_point_is_inside(theta, tolerance, every):
 @pytest.mark.parametrize("e", [0.5, 0.9])
 def test_with_restitution_energy_never_rises_and_newtons_law_holds(e):
     for courant in (1, 20):
-        for gap in GAPS[::8]:
+        for gap in GAPS[::12]:
             s = flying(gap, courant, position=True, restitution=e)
             for _ in range(COURANTS[courant]):
                 start, tip = energy(s), s.contact.L(s.v)[0]
@@ -142,7 +142,7 @@ def test_equals_acary_bonnefon_where_its_forecast_closes():
     """Same displacements, velocities and impulses up to the first touch that the forecast did not see."""
     touches = 0
     for courant in COURANTS:
-        for gap in GAPS[::4]:
+        for gap in GAPS[::12]:
             ours, theirs = (
                 flying(gap, courant, position=True),
                 flying(gap, courant, di.AcaryBonnefon, mass="lumped"),
@@ -157,13 +157,13 @@ def test_equals_acary_bonnefon_where_its_forecast_closes():
                 for name, factor in (("u", 1), ("r", 1), ("v", max(1, courant / 20))):  # kicks h F(u)
                     a, b = getattr(ours, name), getattr(theirs, name)
                     np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * factor)
-    assert touches > 100
+    assert touches > 20
 
 
 # -- a ball that is dropped
 
 
-@pytest.mark.parametrize("h", [1e-3, 0.05, 0.4])
+@pytest.mark.parametrize("h", [0.01, 0.05, 0.4])
 @pytest.mark.parametrize("e", [0.0, 0.6])
 @THETA
 def test_a_dropped_ball_is_that_of_two_lines(h, e, theta):

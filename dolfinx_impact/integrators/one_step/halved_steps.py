@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,18 +30,32 @@ class HalvedSteps:
         steps, halved: Number of steps, and of those that were made in parts.
         smallest: Number of the smallest parts in a step.
         iterations: Newton iterations of all steps.
-        most: Largest number of iterations in a step or part.
+        most: Largest number of them in a step.
         after_part: Called after every part, as by the energy balance.
     """
 
     def __init__(self, scheme: Any) -> None:
         self._scheme, contact = scheme, scheme.contact
-        self.steps = self.halved = self.iterations = self.most = 0
-        self.smallest = 1
+        self.reset()
         self.after_part: Callable[[], None] = lambda: None
         self._nodal: FloatArray | None = None
         self._sums = np.zeros_like(scheme.r), np.zeros_like(scheme.r_t)
         self._loaded = np.zeros((0, 0) if contact is None else contact.nodes.loaded.dofs.shape)
+
+    def reset(self, counts: Sequence[float] = (0, 0, 1, 0, 0)) -> None:
+        """Set the counts to 0, or to those of :meth:`state`: a run begins, or goes on."""
+        self.steps, self.halved, self.smallest, self.iterations, self.most = map(int, counts)
+
+    def state(self) -> FloatArray:
+        """The counts, for :meth:`reset`, shape (5,)."""
+        counts = self.steps, self.halved, self.smallest, self.iterations, self.most
+        return np.array(counts, dtype=np.float64)
+
+    def counts(self) -> dict[str, float]:
+        """What a result tells: see :attr:`.Result.newton`."""
+        mean = self.iterations / max(self.steps, 1)
+        counts = {"steps": self.steps, "halved": self.halved, "parts": self.smallest}
+        return {**counts, "newton_mean": mean, "newton_max": self.most}
 
     def advance(self) -> None:
         """One step of the scheme. Collective.
@@ -49,12 +63,12 @@ class HalvedSteps:
         Raises:
             NotConverged: Not even in the smallest parts; the state is that after the last part found.
         """
-        s, self._nodal = self._scheme, None
+        s, self._nodal, before = self._scheme, None, self.iterations
         try:
             self._advance(s, s.t)
         finally:
             s.h, s.part_end = s.dt, None
-        self.steps += 1
+        self.steps, self.most = self.steps + 1, max(self.most, self.iterations - before)
         self.halved += self._nodal is not None
 
     def _advance(self, s: Any, end: float) -> None:
@@ -90,7 +104,6 @@ class HalvedSteps:
                 getattr(s, name)[...] = values
             return False
         self.iterations += s.iterations
-        self.most = max(self.most, s.iterations)
         self.smallest = max(self.smallest, PARTS // size)
         self.after_part()
         return True

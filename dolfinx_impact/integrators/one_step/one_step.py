@@ -84,6 +84,7 @@ class OneStepMethod(Integrator):
     direct_velocity: float | FloatArray = 0.0
     step_solver: FactorisedThetaStep | NewtonThetaStep | PositionStep
     part_end: float | None = None
+    halved: HalvedSteps | None = None
     w: FloatArray
 
     def __init__(
@@ -107,7 +108,6 @@ class OneStepMethod(Integrator):
         self.position = isinstance(enforcement, BothLevels) and (
             enforcement.contact is not None or self.static
         )
-        self.halved: HalvedSteps | None = None
         self.closing = _closing_time(closing, enforcement)
         if self.position:
             self._take_position(enforcement)

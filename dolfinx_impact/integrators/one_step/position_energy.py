@@ -89,7 +89,7 @@ class StaticBalance(OneStepBalance):
         self._pushed, self._held, self._first = np.zeros(n), np.zeros(n), self.integrator.n == 0
         super().start()
         self.kinetic = 0.0
-        self.integrator.after_part = self.part
+        self.integrator.halved.after_part = self.part
 
     def step(self) -> None:
         """Nothing is left to do at the end of a step."""
