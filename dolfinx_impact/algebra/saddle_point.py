@@ -122,6 +122,7 @@ class SaddlePoint:
         """``B^T`` of the owned dofs, with columns beside the dofs of the ranks up to its own. Collective."""
         from petsc4py import PETSc
 
+        B.sum_duplicates()  # rows of several contacts are filled up; PETSc would keep the last entry
         csr = (B.indptr.astype(PETSc.IntType), B.indices.astype(PETSc.IntType), B.data)
         sizes = ((B.shape[0], None), (self._owned, None))
         matrix = PETSc.Mat().createAIJ(sizes, csr=csr, comm=self._comm)
