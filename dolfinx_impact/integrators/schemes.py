@@ -12,7 +12,7 @@ from .impulses.both_levels import BothLevels
 from .impulses.contact_laws import PositionLevel, VelocityLevel
 from .one_step.newmark import Newmark
 from .one_step.theta_method import ThetaMethod
-from .options import CONSISTENT, LUMPED, THETA, TOUCHING
+from .options import CONSISTENT, LUMPED, POSITION, THETA, TOUCHING
 from .requirements import UNSTEADY
 
 __all__ = [
@@ -220,7 +220,7 @@ class MoreauJean(ThetaMethod):
     step_limit = "none (theta >= 1/2)"
     contact_level = "velocity"
     law = VelocityLevel
-    options = THETA
+    options = {**THETA, **POSITION}
 
     def __init__(
         self,
@@ -245,6 +245,8 @@ class MoreauJean(ThetaMethod):
         if force not in ("trapezoid", "midpoint"):
             raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
         self.force, position = force, arguments.flag("position", position)
+        if position and not self.coupled:
+            raise ValueError(f"{type(self).__name__} has no position problem: take MoreauJean(position=True)")
         if mass is None:
             mass = "lumped" if position else "consistent"
         super().__init__(
@@ -274,4 +276,5 @@ class MoreauJeanDecoupled(MoreauJean):
     equations = "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))"
     conserves = "nothing with contact"
     remarks = dict.fromkeys(UNSTEADY, "with the lumped mass")
+    options = THETA
     coupled = False

@@ -359,7 +359,7 @@ def test_what_does_not_fit_is_refused():
 
     for options, words in (
         ({"theta": 0.4}, "position=True needs theta of at least 1/2, not 0.4"),
-        ({"mass": "consistent"}, "acts through the lumped mass, not 'consistent': leave mass= out"),
+        ({"mass": "consistent"}, "acts through the lumped mass, not 'consistent': give mass='lumped', or leave"),
         ({"touching": False}, "closes the points that touch: .* leave touching=False out"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -368,6 +368,8 @@ def test_what_does_not_fit_is_refused():
     drifting = di.ObstacleContact(ball, [[0, 1]], di.Sphere((0, 0), 1.0, inside=True), drift_correction=True)
     with pytest.raises(ValueError, match="does not drift: leave drift_correction out"):
         di.MoreauJean(ball, 0.1, contact=drifting, position=True)
+    with pytest.raises(ValueError, match=r"no position problem: take MoreauJean\(position=True"):
+        di.MoreauJeanDecoupled(bar(), 0.01, position=True)
     with pytest.raises(ValueError, match="position must be True or False"):
         made().__class__(bar(), 0.01, position="yes")
 

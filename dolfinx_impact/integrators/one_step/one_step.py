@@ -117,7 +117,7 @@ class OneStepMethod(Integrator):
         if self.mass != "lumped":
             raise ValueError(
                 f"contact at both levels (position=True) acts through the lumped mass, not {self.mass!r}: "
-                "leave mass= out"
+                "give mass='lumped', or leave it out"
             )
         if self.theta < 0.5:
             raise ValueError(f"position=True needs theta of at least 1/2, not {self.theta}")
