@@ -359,7 +359,10 @@ def test_what_does_not_fit_is_refused():
 
     for options, words in (
         ({"theta": 0.4}, "position=True needs theta of at least 1/2, not 0.4"),
-        ({"mass": "consistent"}, "acts through the lumped mass, not 'consistent': give mass='lumped', or leave"),
+        (
+            {"mass": "consistent"},
+            "acts through the lumped mass, not 'consistent': give mass='lumped', or leave",
+        ),
         ({"touching": False}, "closes the points that touch: .* leave touching=False out"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -40,7 +40,7 @@ class Scenario:
     ``push`` is a body force downwards [N/m3]; with ``wave`` loads have a signal; ``dashpots`` is the damping
     rate by a class of the user's own; ``bend`` curves the cells [m]; ``stretch`` is a rate of deformation at
     the start [1/s]; ``laws`` are friction, restitution and drift correction of contacts, in turn;
-    ``ratio`` is that of the steps of HATI.
+    ``ratio`` is that of the steps of HATI; ``position`` is the theta of contact at both levels, 0 for none.
     """
 
     seed: int = 0
@@ -90,6 +90,7 @@ class Scenario:
     laws: tuple[tuple[float, float, bool], ...] = ()
     renumbered: bool = False
     ratio: int = 1
+    position: float = 0.0
 
     @property
     def gdim(self) -> int:
@@ -158,7 +159,14 @@ def compose(seed: int, bodies: int = len(BODIES)) -> Scenario:
     s = _laws_of_contact(rng, s)
     s = _moved(rng, s)
     s = _loaded(rng, s)
-    return _slow_enough(further(_stepped(rng, s)))
+    return _at_both_levels(_slow_enough(further(_stepped(rng, s))))
+
+
+def _at_both_levels(s):
+    """Some of those with Moreau-Jean have contact at position level too, by numbers of their own."""
+    if s.scheme != "MoreauJean" or s.drift or any(drift for _, _, drift in s.laws):
+        return s
+    return s.changed(position=random.Random(f"position {s.seed}").choice((0.0, 0.5, 1.0)))
 
 
 def _motion(rng, s):

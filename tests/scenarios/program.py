@@ -278,6 +278,8 @@ def _scheme(s, f):
         step = f"{s.part * 0.5} * body.critical_time_step()"
     mass = ', mass="lumped"' if s.scheme in ("MoreauJean", "GeneralizedAlpha") and s.degree > 1 else ""
     mass = ', mass="lumped"' if s.scheme in ("MoreauJeanDecoupled", "dep-4.6") else mass
+    if s.position:
+        mass = f", theta={s.position}, position=True"
     if "divided" in s.takes:
         return [f"scheme = di.HATI(body, far, {step}, contact=contact, ratio={s.ratio})"]
     if "penalty" in s.takes:

@@ -65,18 +65,18 @@ class HalvedSteps:
         """
         s, self._nodal, before = self._scheme, None, self.iterations
         try:
-            self._advance(s, s.t)
+            self.halved += self._advance(s, s.t)
         finally:
             s.h, s.part_end = s.dt, None
         self.steps, self.most = self.steps + 1, max(self.most, self.iterations - before)
-        self.halved += self._nodal is not None
 
-    def _advance(self, s: Any, end: float) -> None:
-        """Make all parts of the step to the time ``end``. Collective."""
-        done, parts, easy = 0, 1, 0
+    def _advance(self, s: Any, end: float) -> bool:
+        """Make all parts of the step to the time ``end``; whether there were several. Collective."""
+        done, parts, easy, halved = 0, 1, 0, False
         while done < PARTS:
             size = PARTS // parts
             if self._made(end, done, size):
+                halved = halved or size < PARTS
                 done, easy = done + size, easy + 1
                 self._add(first=done == size, last=done == PARTS)
                 if easy >= _EASY and parts > 1 and done % (2 * size) == 0:
@@ -88,6 +88,7 @@ class HalvedSteps:
                 )
             else:
                 parts, easy = 2 * parts, 0
+        return halved
 
     def _made(self, end: float, done: int, size: int) -> bool:
         """Make a part of the step; whether an equilibrium was found. The state stays where not."""
