@@ -22,7 +22,7 @@ Results = dict[str, Any]  #: Measured numbers of a run by name.
 Judged = tuple[Results, list[Verdict]]
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
-NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
+NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided or s.static))
 #: Those for a single mass: singular-mass CD-Lagrange hands the mass of a contact node to its neighbours.
 SINGLE = tuple(name for name in NAMED if name != "cd-lagrange-singular")
 #: The scheme that a case is built for where none is named.

@@ -91,6 +91,8 @@ class Integrator:
     contact_level = "own"
     #: Whether it integrates two subdomains of a body, not one system.
     divided = False
+    #: Whether nothing has mass, as in statics: there is no impact.
+    static = False
     #: Parameters on the command line, by name: of the constructor, and those of the contact that it fixes.
     options: Mapping[str, Option] = MappingProxyType({})
     #: Time step over the critical one in benchmark cases that give such a part; None for theirs.

@@ -38,6 +38,7 @@ class Scheme:
     contact_level: str = Integrator.contact_level
     options: Mapping[str, Option] = field(default_factory=dict)
     divided: bool = Integrator.divided
+    static: bool = Integrator.static
     critical_ratio: Callable[[System], float] = Integrator.critical_ratio
     courant: float | None = Integrator.courant
 

@@ -89,10 +89,16 @@ TOUCHING = {
 FORECAST = {
     "forecast": Option(0.5, "-", "part of the step over which the gap is forecast", interval="[0, 1]")
 }
+CLOSING = {
+    "closing": Option(
+        None, "s", "time in which penetrations at the start are pushed out", interval="(0, inf)"
+    )
+}
 POSITION = {
+    **CLOSING,
     "position": Option(
         False, "-", "contact at position and velocity level; needs mass=lumped, theta from 0.5", (False, True)
-    )
+    ),
 }
 THETA = {
     "theta": Option(0.5, "-", "weight of the end of the step", interval="[0, 1]"),

@@ -17,7 +17,7 @@ from ..compiled.one_step import AlphaLoop
 from ..energy import EnergyBalance
 from ..impulses.both_levels import BothLevels
 from ..impulses.contact_laws import VelocityLevel
-from ..options import CONSISTENT, TOUCHING, Option
+from ..options import CONSISTENT, POSITION, TOUCHING, Option
 from ..step_buffer import CompiledLoop
 from .one_step import OneStepMethod
 from .one_step_energy import GeneralizedAlphaBalance
@@ -87,7 +87,7 @@ class GeneralizedAlpha(OneStepMethod):
     step_limit = "none"
     contact_level = "velocity"
     law = VelocityLevel
-    options = {**RHO, **CONSISTENT, **TOUCHING}
+    options = {**RHO, **CONSISTENT, **POSITION, **TOUCHING}
     state_names = ("u", "v", "a", "r", "r_t")
 
     def __init__(

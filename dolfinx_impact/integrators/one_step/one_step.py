@@ -74,8 +74,6 @@ class OneStepMethod(Integrator):
     coupled = True
     #: Whether F_theta is the force at the weighted mean of the states instead.
     midpoint = False
-    #: Whether nothing has mass.
-    static = False
     #: Reactions of the position problem times h, over the impulses R that act in its equation.
     force_part: float = 1.0
     #: Part of the impulses that acts through M alone.

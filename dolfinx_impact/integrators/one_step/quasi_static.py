@@ -8,13 +8,11 @@ from ...contact.contact_set import Contacts, as_contact
 from ...systems.system import System
 from ..energy import EnergyBalance
 from ..impulses.both_levels import BothLevels
-from ..options import LUMPED, TOUCHING, Option
+from ..options import CLOSING, LUMPED, TOUCHING
 from .free_parts import refuse_free_parts
 from .one_step import OneStepMethod
 from .position_energy import StaticBalance
 from .static_step import StaticStep
-
-CLOSING = {"closing": Option(None, "s", "time in which penetrations at the start are pushed out")}
 
 
 class Static(OneStepMethod):
@@ -35,6 +33,7 @@ class Static(OneStepMethod):
         contact: The contact, a list of contacts, or None.
         closing: Time T [s] in which points that are inside at the start are pushed out, as of
             :class:`.MoreauJean`.
+        mass: ``"lumped"``; nothing has mass here.
 
     Raises:
         ValueError: A step that is not positive; a part that is free to move, which is named.
@@ -48,7 +47,6 @@ class Static(OneStepMethod):
     step_limit = "none"
     contact_level = "position"
     options = {**LUMPED, **TOUCHING, **CLOSING}
-    #: No impact: nothing here has mass.
     static = True
     step_solver: StaticStep
 
@@ -64,10 +62,10 @@ class Static(OneStepMethod):
         arguments.time_step(dt)
         arguments.contact(contact)
         arguments.system(system)
-        refuse_free_parts(system)
         super().__init__(
             system, dt, BothLevels(as_contact(contact)), theta=1.0, forecast=1.0, mass=mass, closing=closing
         )
+        refuse_free_parts(system)
         self.step_solver = StaticStep(self)
 
     def begin(self) -> None:

@@ -64,15 +64,15 @@ FAULTS = {
     ),
     "reactions-of-newton": Fault(
         "the same, in implicit schemes",
-        (("integrators.one_step.theta_newton", " - s.moved_impulses(s.impulses) / s.dt", ""),),
+        (("integrators.one_step.theta_newton", " - s.moved_impulses(s.impulses) / s.h", ""),),
         lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0 and s.gdim == 2,
         "works",
     ),
     "newton-at-rest": Fault(
         "Newton's method has no scale where velocities are zero",
         (
-            ("integrators.one_step.theta_newton", "kicks = s.dt", "kicks = 0 * s.dt"),
-            ("integrators.one_step.theta_newton", "0.0 if s.system.linear else s.system.length", "0.0"),
+            ("integrators.one_step.step_equation", "kicks = s.h", "kicks = 0 * s.h"),
+            ("integrators.one_step.step_equation", "0.0 if s.system.linear else s.system.length", "0.0"),
         ),
         by="chain",
     ),
