@@ -28,12 +28,14 @@ class Constraints:
         B, G: Over the global numbers of the dofs, CSR, shape (m, n) each; B without constrained dofs.
         D: Between the multipliers of this rank, shape (m, m).
         size: Size of what a multiplier moves in its row, shape (m,).
+        K: Change of ``B^T y`` with x, which is taken from A: rows of the owned dofs; None for none.
     """
 
     B: sparse.csr_matrix
     G: sparse.csr_matrix
     D: sparse.csr_matrix
     size: FloatArray
+    K: sparse.csr_matrix | None = None
 
     @property
     def symmetric(self) -> bool:
@@ -65,6 +67,7 @@ class SaddlePoint:
         self._delta = _PROXIMAL * rows.size
         D = rows.D + sparse.diags(self._delta)
         if isinstance(A, np.ndarray):
+            A = A if rows.K is None else A - rows.K.toarray()
             factors = linalg.lu_factor(sparse.bmat([[A, -rows.B.T], [-rows.G, -D]]).toarray())
             self._solve = lambda right: linalg.lu_solve(factors, right)
             return
@@ -112,9 +115,10 @@ class SaddlePoint:
         first = A.getOwnershipRange()[1] + before[self._comm.rank]  # multiplier of this rank
         B, G, D = self._transposed(rows.B, before), rows.G.tocoo(), D.tocoo()
         n, m = self._owned, rows.size.size
-        i = [np.repeat(np.arange(n), np.diff(start)), B.row, n + G.row, n + D.row]
-        j = [moved(columns), B.col, moved(G.col), first + D.col]
-        entries = np.concatenate([values, -B.data, -G.data, -D.data])
+        K = sparse.coo_matrix((n, int(starts[-1]))) if rows.K is None else rows.K.tocoo()
+        i = [np.repeat(np.arange(n), np.diff(start)), K.row, B.row, n + G.row, n + D.row]
+        j = [moved(columns), moved(K.col), B.col, moved(G.col), first + D.col]
+        entries = np.concatenate([values, -K.data, -B.data, -G.data, -D.data])
         places = (np.concatenate(i), np.concatenate(j))
         return sparse.csr_matrix((entries, places), (n + m, int(starts[-1] + counts.sum())))
 

@@ -201,8 +201,7 @@ class PositionStep(StepEquation):
         tangents = state.bases[:, 1:] if contact.friction > 0 else np.zeros((gap.size, 0, self._r_t.shape[1]))
         slip = np.zeros(tangents.shape[:2])
         if contact.friction > 0:
-            way = state.L.at_points(u - s.u_before) - state.surface_way(s.t - s.h)
-            slip = np.einsum("pjk,pk->pj", tangents, way)
+            slip = np.einsum("pjk,pk->pj", tangents, self._way(state, u))
         r_t = np.einsum("pjk,pk->pj", tangents, self._r_t)
         near = np.isfinite(gap)
         z = np.where(near & (c > 0), self._r - c * np.where(near, gap, 0.0), -np.inf)
@@ -243,15 +242,14 @@ class PositionStep(StepEquation):
         """
         which = np.flatnonzero(active.closed)
         S, c, d = self._scheme.position_sensitivity, a.c[which], a.tangents.shape[1]
-        B = a.state.L.rows(which, a.tangents[which], self._free_dofs, self._global, self._all)
-        G = B if self._slopes is None else self._with_slopes(B, which, a)
+        last = np.column_stack([self._r[which], a.r_t[which]]).ravel()
+        B, G, K = self._rows(which, a, last)
         n = which.size
         q = np.column_stack([-a.gap[which] / S, -a.slip[which] / S])
         size = np.repeat(1.0 / (c * S), 1 + d)
-        last = np.column_stack([self._r[which], a.r_t[which]]).ravel()
         slips = active.slipping[which]
         if d == 0 or not slips.any():
-            return Constraints(B, G, sparse.csr_matrix((B.shape[0],) * 2), size), q.ravel(), last
+            return Constraints(B, G, sparse.csr_matrix((B.shape[0],) * 2), size, K), q.ravel(), last
         Q, E = np.tile(np.eye(1 + d), (n, 1, 1)), np.zeros((n, 1 + d, 1 + d))
         i, mu, y = np.flatnonzero(slips), a.state.frictions[which[slips]], a.y[which[slips]]
         length = np.linalg.norm(y, axis=1)
@@ -263,18 +261,41 @@ class PositionStep(StepEquation):
         E[i, 1:, 0] = -(mu * inverse)[:, None] * e
         E[i, 1:, 1:] = inverse[:, None, None] * (np.eye(d) - across)
         q[i, 1:] = -inverse[:, None] * np.einsum("pij,pj->pi", across, a.r_t[which[slips]])
-        return Constraints(B, blocks(Q) @ G, blocks(E), size), q.ravel(), last
+        return Constraints(B, blocks(Q) @ G, blocks(E), size, K), q.ravel(), last
 
-    def _with_slopes(self, B: sparse.csr_matrix, which: IntArray, a: Arguments) -> sparse.csr_matrix:
-        """B with the derivatives of the gaps in the place of the normal rows. Collective."""
-        s, each = self._scheme, 1 + a.tangents.shape[1]
-        L = B[::each]
-        assert self._slopes is not None
-        change = self._slopes.rows(L, which, a.state.gap.copy(), ~a.state.bilateral[which]) - L
+    def _rows(
+        self, which: IntArray, a: Arguments, R: FloatArray
+    ) -> tuple[sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix | None]:
+        """B, the derivatives G of gaps and slips, and what ``B^T R`` takes from A. Collective."""
+        s, tangents = self._scheme, a.tangents[which].copy()
+
+        def rows(state: ContactState, tangents: FloatArray) -> sparse.csr_matrix:
+            return state.L.rows(which, tangents, self._free_dofs, self._global, self._all)
+
+        def measured(state: ContactState, u: FloatArray) -> tuple[FloatArray, sparse.csr_matrix]:
+            along = tangents
+            if tangents.shape[1]:  # which turn with the normals
+                n = state.bases[which, :1]
+                along = along - np.einsum("pjk,plk->pj", along, n)[:, :, None] * n
+            slip = (
+                np.einsum("pjk,pk->pj", along, self._way(state, u)[which])
+                if along.shape[1]
+                else along[:, :, 0]
+            )
+            return np.column_stack([state.gap[which], slip]), rows(state, along)
+
+        if self._slopes is None:
+            B = rows(a.state, tangents)
+            return B, B, None
+        B, G, K = self._slopes.at_end(measured, a.state, ~a.state.bilateral[which], R)
         self._state = a.state = s.contact.at(s.end_position(), s.v, s.t, every=True)
-        normal = np.arange(which.size)
-        place = (np.ones(which.size), (each * normal, normal))
-        return (B + sparse.csr_matrix(place, (B.shape[0], which.size)) @ change).tocsr()
+        return B, G, s.position_sensitivity * K
+
+    def _way(self, state: ContactState, u: FloatArray) -> FloatArray:
+        """Ways of the points in the step relative to what is opposite, (p, components) [m]. Collective."""
+        s = self._scheme
+        way: FloatArray = state.L.at_points(u - s.u_before) - state.surface_way(s.t - s.h)
+        return way
 
     def _shortened(self, before: FloatArray, search: bool) -> float:
         """Halve the correction while it turns a cell or, at a settled set, does not reduce the residual.
@@ -352,6 +373,15 @@ class PositionStep(StepEquation):
     def compiled(self) -> Any:
         """None: no compiled loop iterates over positions."""
         raise kernels.NotCompiled("contact at both levels (position=True) is found by an iteration")
+
+    def _size(self, v: FloatArray) -> float:
+        """Scale of velocities [m/s], as ever; what the forces give counts under the stiffness.
+
+        Through the mass alone they would give some (omega h)^2 times what they do.
+        """
+        s, n = self._scheme, self._scheme.system.owned
+        given = s.h * self._diagonal * np.abs(self._f[:n])
+        return self._largest(np.abs(v[:n]) + np.abs(s.v_before[:n]) + given)
 
     # -- agreement of ranks
 
