@@ -216,7 +216,12 @@ def test_step_control_is_refused():
 def test_history_and_compiled_steps_are_refused():
     line = dmesh.create_rectangle(ALONE, [[0.0, 0.0], [1.0, 1.0]], [2, 2])
     mesh = di.named(line, foot=lambda x: np.isclose(x[0], 0))
-    metal = di.Solid(mesh, density=1.0, law=di.J2Plasticity(1.0, 0.3, hardening=di.LinearHardening(0.1, 0.01)), fixed=["foot"])
+    metal = di.Solid(
+        mesh,
+        density=1.0,
+        law=di.J2Plasticity(1.0, 0.3, hardening=di.LinearHardening(0.1, 0.01)),
+        fixed=["foot"],
+    )
     with pytest.raises(ValueError, match="does not follow the history of a material"):
         di.Static(metal, 0.1)
     scheme = di.Static(bar(), 0.1)

@@ -25,9 +25,9 @@ class GapSlopes:
     The rows L of surfaces, by which impulses act, leave out how the normals, the overlaps and the dual
     functions change: nothing where surfaces meet everywhere, up to all of it at the edge of contact. K is the
     stiffness of forces that turn and wander with the facets: without it each correction of two columns that
-    are compressed is 0.24 of the last one at 5 %, 0.5 at 10 %, and above 1 at 20 %. Dofs that no point has in common
-    move at the same time (Curtis, Powell, Reid, IMA J. Appl. Math. 13 (1974), doi:10.1093/imamat/13.1.117): some
-    20 differences in the plane and some 100 in space, whatever the size.
+    are compressed is 0.24 of the last one at 5 %, 0.5 at 10 %, and above 1 at 20 %. Dofs that no point has in
+    common move at the same time (Curtis, Powell, Reid, IMA J. Appl. Math. 13 (1974),
+    doi:10.1093/imamat/13.1.117): some 20 differences in the plane and some 100 in space, whatever the size.
 
     Args:
         scheme: The :class:`.OneStepMethod`; its contact is one of surfaces, or a list with one.

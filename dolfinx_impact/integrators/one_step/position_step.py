@@ -383,6 +383,17 @@ class PositionStep(StepEquation):
         given = s.h * self._diagonal * np.abs(self._f[:n])
         return self._largest(np.abs(v[:n]) + np.abs(s.v_before[:n]) + given)
 
+    def _round_off(self) -> float:
+        """See :meth:`.StepEquation._round_off`; gaps round like the places of points.
+
+        Where normals turn these are coordinates, of the size of the system.
+        """
+        s, own = self._scheme, super()._round_off()
+        if s.contact is None or s.contact.constant:
+            return own
+        of_gaps = 4 * np.finfo(np.float64).eps * s.system.length / s.position_sensitivity
+        return max(own, float(of_gaps))
+
     # -- agreement of ranks
 
     def _agree(self, flag: bool) -> bool:

@@ -124,7 +124,9 @@ KINDS = [
 def test_parts_pressed_and_dragged(kind, degree, friction):
     """Nothing is inside, laws hold for R and P, forces balance, few iterations."""
     solid = kind[0] in "ht" and kind != "triangle"
-    body = pressed(layers(*((2, 2) if solid else (3, 4)), kind, parts=1 + (not solid)), 0.02, 0.02, degree=degree)
+    body = pressed(
+        layers(*((2, 2) if solid else (3, 4)), kind, parts=1 + (not solid)), 0.02, 0.02, degree=degree
+    )
     s = started(body, di.SurfaceContact(body, "upper/bottom", "lower/top", friction=friction))
     for _ in range(6):
         s.step()
@@ -179,7 +181,9 @@ def test_derivatives_are_those_of_gaps_slips_and_forces(kind, friction):
     solver, contact = s.step_solver, s.contact
     # From a step that has not ended, at a place where nothing is flat.
     s.u_before[:] = s.u
-    s.v[: body.owned] += 1e-3 * body.length * np.random.default_rng(1).uniform(-1, 1, body.owned) * ~body.constrained
+    s.v[: body.owned] += (
+        1e-3 * body.length * np.random.default_rng(1).uniform(-1, 1, body.owned) * ~body.constrained
+    )
     looked = solver._look()
     looked.tangents = looked.tangents.copy()
     which = np.flatnonzero(np.isfinite(looked.gap))
@@ -224,7 +228,12 @@ def test_a_tied_bar_is_one_bar(floor):
         if floor:
             contacts.append(di.RigidContact(solid, bottom, di.Plane((0.0, -0.11), (0.0, 1.0))))
         s = di.MoreauJean(
-            solid, 20 * one.critical_time_step(), theta=0.5, contact=contacts or None, position=bool(contacts), mass="lumped"
+            solid,
+            20 * one.critical_time_step(),
+            theta=0.5,
+            contact=contacts or None,
+            position=bool(contacts),
+            mass="lumped",
         )
         s.start(0.0, lambda x: np.stack([0.0 * x[0], -0.05 + 0.1 * np.sin(12.0 * x[1])]))
         runs.append(s)
@@ -313,7 +322,12 @@ def test_ranks_agree():
         for _ in range(6):
             s.step()
         X, u = at_nodes(body, s.u)
-        moments = [u.sum(axis=0), (u**2).sum(axis=0), (X[:, :1] * u).sum(axis=0), [s.r.sum(), s.r_position.sum()]]
+        moments = [
+            u.sum(axis=0),
+            (u**2).sum(axis=0),
+            (X[:, :1] * u).sum(axis=0),
+            [s.r.sum(), s.r_position.sum()],
+        ]
         ends.append([comm.allreduce(float(x)) for each in moments for x in each])
     assert ends[0] == pytest.approx(ends[1], rel=1e-10)
 
