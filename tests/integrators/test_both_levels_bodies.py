@@ -294,6 +294,31 @@ def test_normals_that_turn_onto_held_dofs():
     assert nodal(s).sum(axis=0)[1] == pytest.approx(s.dt, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "force, law, theta, exact",
+    [
+        ("trapezoid", di.LinearElastic, 1.0, 1e-12),
+        ("trapezoid", di.LinearElastic, 0.7, 1e-12),
+        ("midpoint", di.LinearElastic, 0.5, 1e-12),
+        ("midpoint", di.NeoHookean, 0.5, 1e-12),
+    ],
+)
+def test_the_balance_closes_with_damping_on_a_curved_obstacle(force, law, theta, exact):
+    body = di.Solid(boxed(ALONE), density=1.0, law=law(40.0, 0.3), damping=0.7, stiffness_damping=0.01)
+    contact = di.RigidContact(body, "foot", di.Sphere((0.3, -2.0), 2.0), friction=0.3, restitution=0.3)
+    s = di.MoreauJean(body, 0.2, theta=theta, contact=contact, position=True, force=force)
+    s.start((0.0, 0.03), (0.5, -1.0))
+    balance, impulse = s.balance(), 0.0
+    balance.start()
+    start = balance.kinetic
+    for _ in range(15):
+        s.step()
+        balance.step()
+        impulse += s.r.sum()
+    ends = balance.kinetic + balance.internal_work + balance.dissipated
+    assert ends - balance.external - balance.contact == pytest.approx(start, abs=exact) and impulse > 0.1
+
+
 # -- a press fit
 
 

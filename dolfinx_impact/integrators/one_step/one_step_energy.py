@@ -25,7 +25,7 @@ class OneStepBalance(EnergyBalance):
         """Internal work with the mean force, other works with the weights of the scheme."""
         s, n, v = self.integrator, self.integrator.system.owned, self.integrator.v_mean
         du = (s.u - self._u)[:n]
-        before, after = self._parts, self._forces(s.t, s.u, v)
+        before, after = self._parts, self._forces(s.t, s.u, self._end())
         internal, external, damped = self._acting(before, after)
         self.internal_work += float(du @ internal)
         self.external += float(du @ external)
@@ -34,7 +34,7 @@ class OneStepBalance(EnergyBalance):
         self.dissipated += float(du @ damped)
         self.pushed = -s.dt * float(v[:n] @ after[2])
         self.contact += self._contact_work()
-        self.dissipated += self._formula_loss(du, self._change(), before, after)
+        self.dissipated += self._formula_loss(du, self._end() - self._v, before, after)
         self._u[:], self._v[:], self._parts = s.u, v, after
         self._energies()
 
@@ -58,10 +58,10 @@ class OneStepBalance(EnergyBalance):
         """Work of the reactions at moved dofs, which go by ``du``, shape (k,) [m]."""
         return float(du @ self.integrator.reactions())
 
-    def _change(self) -> FloatArray:
-        """Change of the velocities that the formula gives, shape (size,) [m/s]."""
-        change: FloatArray = self.integrator.v_mean - self._v
-        return change
+    def _end(self) -> FloatArray:
+        """Velocities at the end of the step in the formula, shape (size,) [m/s]."""
+        end: FloatArray = self.integrator.v_mean
+        return end
 
     def _weight(self) -> float:
         return 0.5

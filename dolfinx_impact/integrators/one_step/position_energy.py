@@ -30,14 +30,28 @@ class PositionBalance(ThetaBalance):
     def start(self) -> None:
         """Energies at t_0; the scheme asks for a sum after every part of a step."""
         super().start()
-        self.integrator.halved.after_part = super().step
+        self.integrator.halved.after_part = self.part
 
     def step(self) -> None:
         """Nothing is left to do at the end of a step."""
 
-    def _change(self) -> FloatArray:
-        change: FloatArray = self.integrator.w - self._v
-        return change
+    def part(self) -> None:
+        """Sums of a part of a step; the next one begins with the forces of the last velocities."""
+        super().step()
+        s = self.integrator
+        if s.system.has_damping or not (s.system.linear or hasattr(s.system, "deformation")):
+            self._parts = self._forces(s.t, s.u, s.v)
+
+    def _end(self) -> FloatArray:
+        end: FloatArray = self.integrator.w
+        return end
+
+    def _acting(self, before: Forces, after: Forces) -> Forces:
+        s, v = self.integrator, self.integrator.v.copy()
+        s.v[:] = s.w  # by which the scheme knows its force point
+        forces = super()._acting(before, after)
+        s.v[:] = v
+        return forces
 
     def _contact_work(self) -> float:
         s = self.integrator

@@ -17,7 +17,7 @@ def _some(s):
     return damps and (linear or not (s.beta or s.bulk)) and not (s.adapt or s.scaled or s.locking)
 
 
-@oracle(lambda s: _some(s) and s.scheme in ("CDLagrange", "MoreauJean"))
+@oracle(lambda s: _some(s) and s.scheme in ("CDLagrange", "MoreauJean") and not s.position)
 def damped(seen):
     """What is dissipated is the work of ``alpha M v + beta K v`` and of the bulk viscosity, from nodal data.
 

@@ -11,7 +11,7 @@ from .energy import units
 
 def lumped(s):
     """Whether the mass of the scheme is diagonal, as its program says."""
-    return s.explicit or s.degree > 1 or s.scheme in ("MoreauJeanDecoupled", "dep-4.6")
+    return s.explicit or s.degree > 1 or s.position > 0 or s.scheme in ("MoreauJeanDecoupled", "dep-4.6")
 
 
 def kinetic(seen, v):

@@ -117,6 +117,8 @@ def works(seen):
         pulled = (force * np.diff(record.t)).sum() / (seen.frame.mass * seen.frame.speed)
         borne, allowed = driven(seen, forces(seen)[2])
         yield Misfit("impulse of the reactions of a tool along its way [N s]", pulled, borne, allowed)
+    if s.position:  # of two impulses, the other of which is not public
+        return
     if record.impulse[0].any():  # an impact at the start, which stands before the first sample
         return
     size = np.abs(power).sum() + np.abs(seen.run["kinetic"]).max() / unit
