@@ -57,6 +57,7 @@ def loads(seen):
         each = 0.5 * (cosine[1:] + cosine[:-1]) * (way * waving).sum(axis=(1, 2))
         works.append(each.sum())
         exact = s.scheme not in ("NohBathe", "MoreauJean", "MoreauJeanDecoupled")
+        allowed += 20.0 * h * np.abs(each).sum() if s.position > 0.5 else 0.0  # loads at the end
         allowed += 0.0 if exact else (20.0 * h) ** 2 * np.abs(each).sum() + 0.05 * h * np.abs(each).max()
     if s.floor == "tool":
         borne, doubt = driven(seen, mean)
