@@ -47,7 +47,7 @@ LONG, _PARTS = 20, 4
 #: Ratio from which on a point hides much, and part of the stored energy from which on there is a warning.
 MUCH, _VISIBLE = 0.5, 0.02
 #: What a user does about it.
-WAY_OUT = "take smaller steps"
+WAY_OUT = "take MoreauJean or GeneralizedAlpha with position=True, or smaller steps"
 #: Columns of a point: steps in a row with an impulse; sums of forces and of depths in the last parts of them;
 #: the ratio; its stiffness; the largest ratio, its time; where it was large, the largest depth and energy.
 _STEPS, _FORCE, _DEPTH, _RATIO = 0, 1, 1 + _PARTS, 1 + 2 * _PARTS
