@@ -44,7 +44,7 @@ class DenseTangent:
         self.assemble(t, u, v, a, b)
 
     def assemble(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> bool:
-        """Compute :attr:`matrix` alone, as :meth:`update`; whether it has changed."""
+        """Compute the matrix alone, as :meth:`update`; whether it has changed."""
         stiffness, damping = self._system.tangents(t, u, v)
         matrix: FloatArray = self._mass + a * damping + b * stiffness
         held = self._system.constrained

@@ -52,7 +52,7 @@ class HalvedSteps:
         return np.array(counts, dtype=np.float64)
 
     def counts(self) -> dict[str, float]:
-        """What a result tells: see :attr:`.Result.newton`."""
+        """What a result tells: see ``Result.newton``."""
         mean = self.iterations / max(self.steps, 1)
         counts = {"steps": self.steps, "halved": self.halved, "parts": self.smallest}
         return {**counts, "newton_mean": mean, "newton_max": self.most}

@@ -178,7 +178,7 @@ class PositionStep(StepEquation):
             return True
         sticks = active.closed & ~active.slipping
         off = np.append(np.abs(looked.gap[active.closed]), np.abs(looked.slip[sticks]))
-        return self._largest(off) <= _CLOSED * self._scheme.system.length
+        return bool(self._largest(off) <= _CLOSED * self._scheme.system.length)
 
     def _assemble(self) -> None:
         """The matrix A at the present end of the step. Collective."""
