@@ -124,7 +124,7 @@ class Contact:
     """
 
     constant, moving = True, False
-    #: Whether only contact laws at velocity level of explicit schemes take it.
+    #: Whether only contact laws with a velocity level take it, alone or after that of positions.
     velocity_level_only = False
     #: Smallest thickness of the obstacle [m]: points that move farther in a step may tunnel through it.
     thickness = math.inf

@@ -54,7 +54,8 @@ class SurfaceContact(Contact):
     zero displacement, impulses of any sign, and one point for each node and direction. An initial misfit
     stays.
 
-    Explicit schemes with contact at velocity level take it. Facets: those of P1 and Q1 elements, Q2 and Q3
+    Schemes with contact at velocity level take it, and those at both levels (``position=True``), for steps
+    far above the critical one. Facets: those of P1 and Q1 elements, Q2 and Q3
     with GLL nodes, P2 simplices by linear parts.
 
     Args:

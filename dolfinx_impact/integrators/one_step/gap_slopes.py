@@ -14,7 +14,8 @@ from ...contact.state import ContactState
 
 #: Displacements of the differences, relative to the length of the system: as large as the gaps that are to
 #: be closed, since at the rim of contact slopes vary over ways as short as the overlap.
-_STEPS = 1e-12, 1e-9
+#: In space larger than the jumps where segments that are slivers, 1e-10 of a facet, come and go.
+_STEPS = {2: (1e-12, 1e-9), 3: (1e-8, 1e-7)}
 #: Gaps and slips of points, shape (n, 1 + d) [m], and their rows, of a state at displacements.
 Measured = Callable[[ContactState, FloatArray], tuple[FloatArray, sparse.csr_matrix]]
 
@@ -60,7 +61,7 @@ class GapSlopes:
         each, row = values.shape[1], np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
         self._colour(row // each, B.indices, varies.size)
         own, colours = self._own_colours(n), self._colours[np.searchsorted(self._dofs, B.indices)]
-        least, most = (part * s.system.length for part in _STEPS)
+        least, most = (part * s.system.length for part in _STEPS[2 if s.system.gdim < 3 else 3])
         deep = np.abs(values[np.isfinite(values[:, 0]) & varies, 0])
         G, step = B.copy(), min(max(parallel.largest(self._comm, deep), least), most)
         found: list[FloatArray] = [np.zeros((0, 3))]

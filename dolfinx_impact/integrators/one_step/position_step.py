@@ -26,6 +26,10 @@ _VELOCITY_STEP = 0.01
 #: Gap of a closed point at most, relative to the length of the system.
 _CLOSED = 1e-11
 
+#: Gaps of surfaces jump where segments that are slivers, 1e-10 of a facet, come and go: after so many
+#: iterations a correction of that part of the velocity is accepted.
+_SETTLED, _SLIVERS = 8, 1e-8
+
 
 @dataclass(eq=False)
 class ActiveSet:
@@ -160,6 +164,8 @@ class PositionStep(StepEquation):
             size = self._size(before)
             change = self._largest(np.abs(s.v[:n] - before[:n]))
             accepted = max(self._enough * size, self._round_off())
+            if self._slopes is not None and s.iterations >= _SETTLED:
+                accepted = max(accepted, _SLIVERS * size)
             whole = self._shortened(before, same and change > accepted) == 1.0
         if s.contact is not None:
             s.contact.agree_on_failure()
