@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ... import arguments
-from ..._types import FloatArray
+from ..._types import AnyArray, FloatArray
 from ...systems.system import PointMasses, System
 from ..base import Integrator
 from ..impulses.both_levels import BothLevels
@@ -143,8 +144,17 @@ class OneStepMethod(Integrator):
         self.v[: self.system.owned][fixed] = 0.0
         if self.position:
             self.w[:], self.r_position[:], self.r_t_position[:] = self.v, 0.0, 0.0
+            if self.contact is not None:
+                self.contact.press(self.r_position > 0)  # none, after an earlier run too
             self._note_penetrations()
         self.u_before[:], self.v_before[:] = self.u, self.v
+
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
+        """See :meth:`.Integrator.resume`; the contact knows again which points press. Collective."""
+        super().resume(state)
+        if self.position and self.contact is not None:
+            self.contact.press(self.r_position > 0)
+            self.contact_state = self.contact.now(self.t)
 
     @property
     def t(self) -> float:
