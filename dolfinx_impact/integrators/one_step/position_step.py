@@ -83,6 +83,14 @@ class Arguments:
         size = np.linalg.norm(self.y, axis=1)
         return ActiveSet(closed, (mu == 0) | (size > mu * np.maximum(self.z, 0.0)))
 
+    def without_reversals(self, active: ActiveSet, last: ActiveSet, y: FloatArray) -> ActiveSet:
+        """A set in which points stick whose slip turned round since the last one, of ``y``, shape (p, d).
+
+        Between slip one way and the other lies sticking: without it the direction may alternate for ever.
+        """
+        turned = np.einsum("pj,pj->p", self.y, y) < 0
+        return ActiveSet(active.closed, active.slipping & ~(turned & last.closed & last.slipping))
+
 
 class PositionStep(StepEquation):
     """Two contact problems, one after the other, for the theta method with 1/2 <= theta <= 1.
@@ -145,11 +153,15 @@ class PositionStep(StepEquation):
             self._r_t[:] = s.r_t_position
         self.begin()
         sets: list[ActiveSet] = []
+        y: FloatArray = np.zeros((0, 0))
         found, whole, change, accepted, singly = False, False, np.inf, 0.0, False
         for s.iterations in range(MOST + 1):
             self._assemble()
             looked = None if s.contact is None else self._look()
             active = ActiveSet.none() if looked is None else looked.active_set()
+            if looked is not None and sets:
+                active = looked.without_reversals(active, sets[-1], y)
+            y = np.zeros((0, 0)) if looked is None else looked.y
             same = self._at_last(sets, active)
             exact = self._linear and self._agree(self._all_stick(active))
             found = same and whole and (exact or change <= accepted) and self._closes(looked, active)
