@@ -228,3 +228,22 @@ def test_history_and_compiled_steps_are_refused():
     scheme.start(0.0, 0.0)
     with pytest.raises(ValueError, match="compiled"):
         di.simulate(scheme, t_end=1.0, compiled=True)
+
+
+def test_restart_in_the_middle_of_closing_is_equal():
+    def made():
+        body, contact = fit(1e-5, cells=4)
+        return di.Static(body, 0.125, contact=contact, closing=1.0)
+
+    whole, first, second = made(), made(), made()
+    for each in (whole, first):
+        each.start(0.0, 0.0, allow_penetration=True)
+    for _ in range(6):
+        whole.step()
+    for _ in range(3):
+        first.step()
+    second.resume(first.state())
+    for _ in range(3):
+        second.step()
+    assert np.array_equal(second.u, whole.u) and np.array_equal(second.r, whole.r)
+    assert np.array_equal(second.gap_start, whole.gap_start) and whole.gap_start.min() < -9e-6

@@ -49,7 +49,7 @@ class OneStepMethod(Integrator):
 
     Attributes:
         enforcement: The contact law.
-        position: Whether that is at both levels, with a contact.
+        position: True where that is at both levels, with a contact; else None.
         h: The step that is made [s]: ``dt``, or a part of it.
         part_end: Time of the end of a part of a step [s]; None where it is that of the step.
         w: Velocities of the position problem, shape (size,) [m/s].
@@ -104,9 +104,8 @@ class OneStepMethod(Integrator):
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
         self._forecast_u = np.zeros(system.size)
         self.iterations, self.h = 0, self.dt
-        self.position = isinstance(enforcement, BothLevels) and (
-            enforcement.contact is not None or self.static
-        )
+        given = isinstance(enforcement, BothLevels) and (enforcement.contact is not None or self.static)
+        self.position = True if given else None  # what is not given is no constant of a run
         self.closing = _closing_time(closing, enforcement)
         if self.position:
             self._take_position(enforcement)

@@ -74,6 +74,7 @@ class AlphaPositionBalance(PositionBalance):
     It is the difference of works, without a sign by itself.
     """
 
+    compiled = None  # type: ignore[assignment]
     _acting, _weight = OneStepBalance._acting, OneStepBalance._weight
 
     def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:

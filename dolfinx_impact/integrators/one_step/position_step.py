@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...algebra.saddle_point import Constraints, SaddlePoint
 from ...algebra.sparse_solver import LinearSolverFailed
 from ...contact.state import ContactState, Impulses
 from ..impulses.delassus_lumped import lumped_delassus
+from .active_set import ActiveSet, Arguments, blocks, diagonal
 from .gap_slopes import GapSlopes
 from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
@@ -29,67 +29,6 @@ _CLOSED = 1e-11
 #: Gaps of surfaces jump where segments that are slivers, 1e-10 of a facet, come and go: after so many
 #: iterations a correction of that part of the velocity is accepted.
 _SETTLED, _SLIVERS = 8, 1e-8
-
-
-@dataclass(eq=False)
-class ActiveSet:
-    """Which points are closed, and which of them slip, of this rank.
-
-    Attributes:
-        closed, slipping: Masks of shape (p,); what has no friction slips.
-    """
-
-    closed: BoolArray
-    slipping: BoolArray
-
-    @classmethod
-    def none(cls) -> ActiveSet:
-        """That of no points."""
-        return cls(np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
-
-    def key(self) -> bytes:
-        """A value that equal sets alone share."""
-        return np.packbits(np.concatenate([self.closed, self.slipping & self.closed])).tobytes()
-
-
-@dataclass(eq=False)
-class Arguments:
-    """What the signs of the contact laws depend on, at the points of this rank.
-
-    Attributes:
-        state: The contact at the end of the step.
-        tangents: Orthonormal tangents, shape (p, d, components).
-        c: Impulse that moves a point by a length through its own entry of A, shape (p,) [N s/m].
-        gap: Gaps less those that are asked for, shape (p,) [m].
-        slip: Ways along the tangents in the step, relative to what is opposite, shape (p, d) [m].
-        z: ``R_N - c g``, shape (p,) [N s].
-        y: ``R_T - c s`` along the tangents, shape (p, d) [N s].
-        r_t: ``R_T`` along the tangents, shape (p, d) [N s].
-    """
-
-    state: ContactState
-    tangents: FloatArray
-    c: FloatArray
-    gap: FloatArray
-    slip: FloatArray
-    z: FloatArray
-    y: FloatArray
-    r_t: FloatArray
-
-    def active_set(self) -> ActiveSet:
-        """Closed where z > 0 and at ties; slipping where y leaves the cone of z."""
-        mu = self.state.frictions
-        closed = (self.c > 0) & (self.state.bilateral | (self.z > 0))
-        size = np.linalg.norm(self.y, axis=1)
-        return ActiveSet(closed, (mu == 0) | (size > mu * np.maximum(self.z, 0.0)))
-
-    def without_reversals(self, active: ActiveSet, last: ActiveSet, y: FloatArray) -> ActiveSet:
-        """A set in which points stick whose slip turned round since the last one, of ``y``, shape (p, d).
-
-        Between slip one way and the other lies sticking: without it the direction may alternate for ever.
-        """
-        turned = np.einsum("pj,pj->p", self.y, y) < 0
-        return ActiveSet(active.closed, active.slipping & ~(turned & last.closed & last.slipping))
 
 
 class PositionStep(StepEquation):
@@ -445,17 +384,3 @@ class PositionStep(StepEquation):
         if chosen == mine < contact.total:
             closed[first[0]], slipping[first[0]] = wanted.closed[first[0]], wanted.slipping[first[0]]
         return ActiveSet(closed, slipping)
-
-
-def blocks(values: FloatArray) -> sparse.csr_matrix:
-    """Block-diagonal matrix of blocks of shape (n, k, k)."""
-    n = len(values)
-    return sparse.bsr_matrix((values, np.arange(n), np.arange(n + 1))).tocsr()
-
-
-def diagonal(matrix: Any) -> FloatArray:
-    """The owned diagonal of a PETSc matrix or an array."""
-    found: FloatArray = (
-        np.diag(matrix).copy() if isinstance(matrix, np.ndarray) else matrix.getDiagonal().array.copy()
-    )
-    return found

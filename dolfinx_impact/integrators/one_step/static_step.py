@@ -23,7 +23,7 @@ class StaticStep(PositionStep):
         scheme: The :class:`.Static` scheme.
     """
 
-    inertia = False
+    inertia, compiled = False, PositionStep.compiled
 
     def __init__(self, scheme: Any) -> None:
         super().__init__(scheme)

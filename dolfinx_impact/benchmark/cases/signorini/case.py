@@ -160,7 +160,9 @@ class Signorini(Case):
     """
 
     log_type = SignoriniLog
-    schemes = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact_level != "none")
+    schemes = tuple(
+        n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact_level != "none" and not s.static
+    )
 
     def __init__(self, parameters: dict[str, Option], about: str) -> None:
         self.parameters, self.about = parameters, about

@@ -1,0 +1,87 @@
+"""Which points are closed and which slip, and what that depends on in an iteration over positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..._types import BoolArray, FloatArray
+from ...contact.state import ContactState
+
+
+@dataclass(eq=False)
+class ActiveSet:
+    """Which points are closed, and which of them slip, of this rank.
+
+    Attributes:
+        closed, slipping: Masks of shape (p,); what has no friction slips.
+    """
+
+    closed: BoolArray
+    slipping: BoolArray
+
+    @classmethod
+    def none(cls) -> ActiveSet:
+        """That of no points."""
+        return cls(np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
+
+    def key(self) -> bytes:
+        """A value that equal sets alone share."""
+        return np.packbits(np.concatenate([self.closed, self.slipping & self.closed])).tobytes()
+
+
+@dataclass(eq=False)
+class Arguments:
+    """What the signs of the contact laws depend on, at the points of this rank.
+
+    Attributes:
+        state: The contact at the end of the step.
+        tangents: Orthonormal tangents, shape (p, d, components).
+        c: Impulse that moves a point by a length through its own entry of A, shape (p,) [N s/m].
+        gap: Gaps less those that are asked for, shape (p,) [m].
+        slip: Ways along the tangents in the step, relative to what is opposite, shape (p, d) [m].
+        z: ``R_N - c g``, shape (p,) [N s].
+        y: ``R_T - c s`` along the tangents, shape (p, d) [N s].
+        r_t: ``R_T`` along the tangents, shape (p, d) [N s].
+    """
+
+    state: ContactState
+    tangents: FloatArray
+    c: FloatArray
+    gap: FloatArray
+    slip: FloatArray
+    z: FloatArray
+    y: FloatArray
+    r_t: FloatArray
+
+    def active_set(self) -> ActiveSet:
+        """Closed where z > 0 and at ties; slipping where y leaves the cone of z."""
+        mu = self.state.frictions
+        closed = (self.c > 0) & (self.state.bilateral | (self.z > 0))
+        size = np.linalg.norm(self.y, axis=1)
+        return ActiveSet(closed, (mu == 0) | (size > mu * np.maximum(self.z, 0.0)))
+
+    def without_reversals(self, active: ActiveSet, last: ActiveSet, y: FloatArray) -> ActiveSet:
+        """A set in which points stick whose slip turned round since the last one, of ``y``, shape (p, d).
+
+        Between slip one way and the other lies sticking: without it the direction may alternate for ever.
+        """
+        turned = np.einsum("pj,pj->p", self.y, y) < 0
+        return ActiveSet(active.closed, active.slipping & ~(turned & last.closed & last.slipping))
+
+
+def blocks(values: FloatArray) -> sparse.csr_matrix:
+    """Block-diagonal matrix of blocks of shape (n, k, k)."""
+    n = len(values)
+    return sparse.bsr_matrix((values, np.arange(n), np.arange(n + 1))).tocsr()
+
+
+def diagonal(matrix: Any) -> FloatArray:
+    """The owned diagonal of a PETSc matrix or an array."""
+    found: FloatArray = (
+        np.diag(matrix).copy() if isinstance(matrix, np.ndarray) else matrix.getDiagonal().array.copy()
+    )
+    return found
