@@ -113,6 +113,7 @@ def test_other_closed_points_create_energy(wrong, tolerance, monkeypatch):
 def test_without_the_position_problem_points_are_inside(monkeypatch):
     none = np.zeros(1, dtype=bool)
     monkeypatch.setattr(Arguments, "active_set", lambda self: ActiveSet(none, none))
+    monkeypatch.setattr(Arguments, "misfits", lambda self: np.zeros(0))
     s, deepest = flying(0.1, 20, position=True), 0.0
     for _ in range(8):
         s.step()

@@ -39,7 +39,7 @@ class Arguments:
 
     Attributes:
         state: The contact at the end of the step.
-        tangents: Orthonormal tangents, shape (p, d, components).
+        tangents: Tangents, shape (p, d, components), zero without friction.
         c: Impulse that moves a point by a length through its own entry of A, shape (p,) [N s/m].
         gap: Gaps less those that are asked for, shape (p,) [m].
         slip: Ways along the tangents in the step, relative to what is opposite, shape (p, d) [m].
@@ -63,6 +63,23 @@ class Arguments:
         closed = (self.c > 0) & (self.state.bilateral | (self.z > 0))
         size = np.linalg.norm(self.y, axis=1)
         return ActiveSet(closed, (mu == 0) | (size > mu * np.maximum(self.z, 0.0)))
+
+    def misfits(self) -> FloatArray:
+        """How far gaps and impulses are from the contact laws, shape (m,) [m]; 0 for a solution.
+
+        ``min(R_N / c, g)``, at ties g, and the distance of R_T from the projection of y on the cone of z
+        over c. Where a point is about to close or to slip its place in a set is decided by round-off, these
+        are not.
+        """
+        acts = self.c > 0
+        c, gap, z = self.c[acts], self.gap[acts], self.z[acts]
+        near = np.isfinite(gap)
+        c, gap, z, tied = c[near], gap[near], z[near], self.state.bilateral[acts][near]
+        normal = np.where(tied, gap, np.minimum(z / c + gap, gap))
+        y, r_t = self.y[acts][near], self.r_t[acts][near]
+        size, radius = np.linalg.norm(y, axis=1), self.state.frictions[acts][near] * np.maximum(z, 0.0)
+        part = np.divide(radius, size, out=np.ones(size.size), where=size > radius)
+        return np.append(np.abs(normal), np.linalg.norm(r_t - part[:, None] * y, axis=1) / c)
 
     def without_reversals(self, active: ActiveSet, last: ActiveSet, y: FloatArray) -> ActiveSet:
         """A set in which points stick whose slip turned round since the last one, of ``y``, shape (p, d).

@@ -23,7 +23,7 @@ from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 _VELOCITY_STEP = 0.01
 
 
-#: Gap of a closed point at most, relative to the length of the system.
+#: Misfit of the contact laws at most, relative to the length of the system.
 _CLOSED = 1e-11
 
 #: Gaps of surfaces jump where segments that are slivers, 1e-10 of a facet, come and go: after so many
@@ -103,7 +103,7 @@ class PositionStep(StepEquation):
             y = np.zeros((0, 0)) if looked is None else looked.y
             same = self._at_last(sets, active)
             exact = self._linear and self._agree(self._all_stick(active))
-            found = same and whole and (exact or change <= accepted) and self._closes(looked, active)
+            found = whole and ((same and exact) or change <= accepted) and self._fulfils(looked)
             if found or s.iterations == MOST:
                 break
             singly = singly or (not same and self._comes_back(sets, active))
@@ -125,17 +125,17 @@ class PositionStep(StepEquation):
                 f"no equilibrium of contact at t = {s.t:.6g} s with a step of {s.h:.6g} s: the last of "
                 f"{s.iterations} corrections is {change:.3g} m/s"
             )
+        if s.contact is not None:
+            self._r[~s.contact.bilateral & (self._r < 0)] = 0.0  # round-off
         s.r_position[:] = self._r
         if s.has_friction:
             s.r_t_position[:] = self._r_t
 
-    def _closes(self, looked: Arguments | None, active: ActiveSet) -> bool:
-        """Whether closed points stand at their gaps, and those that stick in their places. Collective."""
+    def _fulfils(self, looked: Arguments | None) -> bool:
+        """Whether the contact laws hold at all points. Collective."""
         if looked is None:
             return True
-        sticks = active.closed & ~active.slipping
-        off = np.append(np.abs(looked.gap[active.closed]), np.abs(looked.slip[sticks]))
-        return bool(self._largest(off) <= _CLOSED * self._scheme.system.length)
+        return bool(self._largest(looked.misfits()) <= _CLOSED * self._scheme.system.length)
 
     def _assemble(self) -> None:
         """The matrix A at the present end of the step. Collective."""
@@ -155,11 +155,15 @@ class PositionStep(StepEquation):
         c = np.where(own > 0, 1.0 / np.where(own > 0, s.position_sensitivity * own, 1.0), 0.0)
         # Ties keep their distance.
         gap = np.where(state.bilateral, state.L(u - s.u_before), state.gap - s.least_gap())
-        tangents = state.bases[:, 1:] if contact.friction > 0 else np.zeros((gap.size, 0, self._r_t.shape[1]))
+        tangents = np.zeros((gap.size, 0, self._r_t.shape[1]))
+        if contact.friction > 0:
+            tangents = state.bases[:, 1:] * (state.frictions > 0)[:, None, None]
         slip = np.zeros(tangents.shape[:2])
         if contact.friction > 0:
             slip = np.einsum("pjk,pk->pj", tangents, self._way(state, u))
         r_t = np.einsum("pjk,pk->pj", tangents, self._r_t)
+        squares = np.einsum("pjk,pjk->pj", tangents, tangents)  # not 1 where they have levers
+        r_t = np.divide(r_t, squares, out=np.zeros(r_t.shape), where=squares > 0)
         near = np.isfinite(gap)
         z = np.where(near & (c > 0), self._r - c * np.where(near, gap, 0.0), -np.inf)
         return Arguments(state, tangents, c, gap, slip, z, r_t - c[:, None] * slip, r_t)
