@@ -20,6 +20,7 @@ from support.surfaces import (
 
 import dolfinx_impact as di
 from dolfinx_impact import checkpoint
+from dolfinx_impact.algebra.complementarity import NotConverged
 
 QUADRILATERAL = dmesh.CellType.quadrilateral
 
@@ -353,13 +354,24 @@ SPACE = [-0.3191938144450591, 0.006710481063425379, 0.13665170435951912, 0.13665
 @pytest.mark.slow
 @pytest.mark.mpi
 def test_restart(shared_path):
-    """A run resumed is the run from its start, also after a step in parts."""
+    """A run resumed is the run from its start, also after the first step was made in parts."""
+    mesh = layers(3, 4, parts=2)  # once, since partitioners throw dice
 
     def scheme():
-        body = pressed(layers(3, 4, parts=2), 0.02, 0.02, fixed=())
+        body = pressed(mesh, 0.02, 0.02, fixed=())
         pair = di.SurfaceContact(body, "upper/bottom", "lower/top", friction=0.1)
         floor = di.RigidContact(body, "lower/bottom", di.Plane((0.0, -0.1005), (0.0, 1.0)), friction=0.4)
-        return started(body, [pair, floor])
+        s = started(body, [pair, floor])
+        make, calls = s.make_part, []
+
+        def fails_once():
+            calls.append(s.h)
+            if len(calls) == 1 and s.t < 1.5:
+                raise NotConverged("to be made in parts")
+            make()
+
+        s.make_part = fails_once
+        return s
 
     whole, part = scheme(), scheme()
     di.simulate(whole, t_end=6.0, progress=False)
@@ -367,9 +379,11 @@ def test_restart(shared_path):
     again = scheme()
     checkpoint.resume(shared_path / "run", again)
     di.simulate(again, t_end=6.0, progress=False)
-    assert part.halved.halved > 0
+    assert part.halved.halved == 1 and again.halved.halved == 0
     for name in ("u", "v", "r", "r_t", "r_position", "r_t_position"):
-        assert getattr(again, name) == pytest.approx(getattr(whole, name), rel=1e-12, abs=1e-15)
+        # Of v the forces on nodes of hardly any mass, some 1e8 m/s, leave their rounding.
+        rounding = 1e-7 if name == "v" else 1e-15
+        assert getattr(again, name) == pytest.approx(getattr(whole, name), rel=1e-12, abs=rounding)
 
 
 @pytest.mark.slow
