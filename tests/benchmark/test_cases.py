@@ -37,13 +37,20 @@ def test_what_a_case_declares_it_refuses(case):
             chosen.make(chosen.schemes[0], {**values, name: value})
 
 
-@pytest.mark.parametrize("scheme", [name for name in SCHEMES if SCHEMES[name].contact_level != "none"])
+@pytest.mark.parametrize(
+    "scheme", [name for name, s in SCHEMES.items() if s.contact_level != "none" and not s.static]
+)
 def test_what_a_scheme_declares_is_refused(scheme):
     case = next(case for case in CASES.values() if scheme in case.schemes)
     numbers = {name: option for name, option in SCHEMES[scheme].options.items() if not option.allowed}
     for name, value in wrong_values(numbers):
         with pytest.raises(ValueError, match=f"{name} must"):
             runner.parse(case, scheme, [f"{name}={value}"])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_impacts_have_no_static_scheme(case):
+    assert not any(SCHEMES[name].static for name in CASES[case].schemes)
 
 
 #: Rules between parameters, of steps, of schemes and of bodies: case, scheme, changes, and the refusal.

@@ -145,13 +145,15 @@ def test_parameters_and_results_are_those_of_the_contract():
 
 def test_schemes_that_take_no_such_block_say_why():
     """All others run it."""
-    left = {"hati", "cd-lagrange-implicit", "dep-2.1", "dep-2.2", "dep-2.3"}
+    left = {"hati", "static", "cd-lagrange-implicit", "dep-2.1", "dep-2.2", "dep-2.3"}
     assert set(SCHEMES) - set(CASES[BLOCK].schemes) == left
     setup = CASES[BLOCK].build(cases.values(BLOCK, divisions=2))
     make = {name: SCHEMES[name].make for name in left}
     for name in ("dep-2.1", "dep-2.2", "dep-2.3"):
         with pytest.raises(ValueError, match="this is the formula without contact"):
             make[name](setup.system, 1e-3, contact=setup.contact)
+    with pytest.raises(ValueError, match="is free to move"):
+        make["static"](setup.system, 1e-3, contact=setup.contact)
     with pytest.raises(ValueError, match="forces at the mean velocity take PointMasses, not a Solid"):
         make["cd-lagrange-implicit"](setup.system, 1e-3, contact=setup.contact)
     with pytest.raises(ValueError, match="unknown scheme 'hati' for plane-block"):
