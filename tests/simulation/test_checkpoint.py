@@ -152,9 +152,10 @@ def check_resumed(name, path, ranks):
     assert reference["r"].sum() > 0
     if ranks == COMM.size and (ranks == 1 or in_order):
         assert same_bits(reference, again)
-    # Distributed factors add what comes first: 150 steps with contact were seen to differ by 1.5e-12.
+    # Distributed factors add what comes first, and equal meshes are divided differently at times: 150 steps
+    # with contact were seen to differ by 1.5e-12, those of a metal by 1.9e-11.
     close = in_order or COMM.size == 1 or name in ("implicit-rubber", "damped-rubber", "divided")
-    assert difference(reference, again) <= (1e-12 if close else 1e-11), ranks
+    assert difference(reference, again) <= (1e-12 if close else 1e-10), ranks
 
 
 @pytest.mark.mpi(turns=False)  # on three ranks it reads what it wrote on two
