@@ -38,14 +38,25 @@ def near(around: FloatArray, centres: FloatArray, radii: FloatArray, reach: floa
     found = np.zeros(len(centres), dtype=bool)
     if not len(around):
         return found
-    whole = around[:, 0].min(axis=0), around[:, 1].max(axis=0)
-    limits = radii + reach
-    some = np.flatnonzero(_apart(*whole, centres) <= limits)
+    whole, limits, columns = (around[:, 0].min(axis=0), around[:, 1].max(axis=0)), radii + reach, centres.T
+    some = np.flatnonzero(_apart(*whole, np.ascontiguousarray(columns)) <= limits)
+    columns, limits = np.ascontiguousarray(columns[:, some]), limits[some]
+    hit = np.zeros(some.size, dtype=bool)
     for low, high in around:
-        found[some] |= _apart(low, high, centres[some]) <= limits[some]
+        hit |= _apart(low, high, columns) <= limits
+    found[some] = hit
     return found
 
 
-def _apart(low: FloatArray, high: FloatArray, x: FloatArray) -> FloatArray:
-    """Largest distance of points to a box along one of the axes, negative inside, shape (n,) [m]."""
-    return np.asarray(np.maximum(low - x, x - high).max(axis=1))
+def _apart(low: FloatArray, high: FloatArray, columns: FloatArray) -> FloatArray:
+    """Largest distance of points to a box along one of the axes, negative inside, shape (n,) [m].
+
+    Args:
+        low, high: Corners of the box, shape (gdim,) [m].
+        columns: Coordinates of the points, shape (gdim, n) [m]: along columns ten times faster than by rows.
+    """
+    out = np.maximum(low[0] - columns[0], columns[0] - high[0])
+    for x, least, most in zip(columns[1:], low[1:], high[1:]):
+        np.maximum(out, least - x, out=out)
+        np.maximum(out, x - most, out=out)
+    return np.asarray(out)
