@@ -43,6 +43,7 @@ class Arguments:
         c: Impulse that moves a point by a length through its own entry of A, shape (p,) [N s/m].
         gap: Gaps less those that are asked for, shape (p,) [m].
         slip: Ways along the tangents in the step, relative to what is opposite, shape (p, d) [m].
+        r: ``R_N``, shape (p,) [N s].
         z: ``R_N - c g``, shape (p,) [N s].
         y: ``R_T - c s`` along the tangents, shape (p, d) [N s].
         r_t: ``R_T`` along the tangents, shape (p, d) [N s].
@@ -53,6 +54,7 @@ class Arguments:
     c: FloatArray
     gap: FloatArray
     slip: FloatArray
+    r: FloatArray
     z: FloatArray
     y: FloatArray
     r_t: FloatArray
@@ -75,7 +77,7 @@ class Arguments:
         c, gap, z = self.c[acts], self.gap[acts], self.z[acts]
         near = np.isfinite(gap)
         c, gap, z, tied = c[near], gap[near], z[near], self.state.bilateral[acts][near]
-        normal = np.where(tied, gap, np.minimum(z / c + gap, gap))
+        normal = np.where(tied, gap, np.minimum(self.r[acts][near] / c, gap))
         y, r_t = self.y[acts][near], self.r_t[acts][near]
         size, radius = np.linalg.norm(y, axis=1), self.state.frictions[acts][near] * np.maximum(z, 0.0)
         part = np.divide(radius, size, out=np.ones(size.size), where=size > radius)

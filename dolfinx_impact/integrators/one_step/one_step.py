@@ -177,7 +177,7 @@ class OneStepMethod(Integrator):
 
     def closing_rate(self) -> FloatArray:
         """Rate of :meth:`least_gap` at ``t``, shape (p,) [m/s]."""
-        if self.closing is None or self.t - self.t0 > self.closing:
+        if self.closing is None or self.t - self.t0 >= self.closing * (1 - 1e-12):
             return np.zeros(self.gap_start.size)
         rate: FloatArray = -self.gap_start
         rate *= 1.0 / self.closing

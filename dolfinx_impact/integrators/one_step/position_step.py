@@ -166,7 +166,7 @@ class PositionStep(StepEquation):
         r_t = np.divide(r_t, squares, out=np.zeros(r_t.shape), where=squares > 0)
         near = np.isfinite(gap)
         z = np.where(near & (c > 0), self._r - c * np.where(near, gap, 0.0), -np.inf)
-        return Arguments(state, tangents, c, gap, slip, z, r_t - c[:, None] * slip, r_t)
+        return Arguments(state, tangents, c, gap, slip, self._r, z, r_t - c[:, None] * slip, r_t)
 
     def _correct(self, looked: Arguments | None, active: ActiveSet) -> None:
         """Add the correction to the velocity and replace R. Collective."""
