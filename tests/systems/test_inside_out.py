@@ -51,6 +51,18 @@ def test_roots_of_negative_volumes_are_no_numbers(function, part):
         assert not np.isfinite(parallel.total(COMM, body.stored_energy(u)))
 
 
+@pytest.mark.parametrize("law", [NEO, SVK])
+@pytest.mark.parametrize("degree", [1, 2])
+def test_a_ring_that_folds_through_the_axis_is_inside_out(law, degree):
+    """In the plane it is mirrored, and its hoops too: det F is positive."""
+    ring = dmesh.create_rectangle(COMM, [[0.5, 0.0], [1.0, 1.0]], [2, 2], QUAD)
+    body = di.Solid(ring, density=1.0, law=law, degree=degree, hypothesis="axisymmetric")
+    for part, expected in ((0.5, False), (0.99, False), (1.01, True), (1.5, True)):
+        u = np.zeros(body.size)
+        u[::2] = -part * body.x[:, 0]
+        assert body.deformation.inside_out(u) is expected
+
+
 @pytest.mark.mpi(cases=1)
 @pytest.mark.parametrize("cell, degree", [(QUAD, 1), (QUAD, 2), (TRIANGLE, 1), (TRIANGLE, 2)])
 def test_volumes_are_looked_at(cell, degree):

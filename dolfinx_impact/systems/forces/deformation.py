@@ -94,6 +94,9 @@ class Deformation:
     def inside_out(self, u: FloatArray) -> bool:
         """Whether ``det F <= 0`` at a quadrature point of the internal forces. Collective.
 
+        On a body of revolution also where a point has passed the axis: with the in-plane part of F turned
+        over too the two signs would cancel.
+
         Args:
             u: Displacements, as in :meth:`lines`.
         """
@@ -106,12 +109,15 @@ class Deformation:
 
     @functools.cached_property
     def _volume(self) -> tuple[fem.Function, fem.Expression, FloatArray]:
-        """Displacement function, the expression ``det F`` and an array for its values. Collective."""
+        """Displacement function, ``det F`` or the hoop stretch if that is less, an array. Collective."""
         solid, field = self._solid, fem.Function(self._solid.space)
         rule = kinematics.quadrature(solid.mesh, solid.degree, solid.hypothesis, False)
         kind = basix.QuadratureType.gll if "quadrature_rule" in rule else basix.QuadratureType.default
         rule_degree = rule["quadrature_degree"]
         points = np.asarray(basix.make_quadrature(solid.mesh.basix_cell(), rule_degree, rule=kind)[0])
-        volume = ufl.det(kinematics.deformation_gradient(field, solid.hypothesis))
+        F = kinematics.deformation_gradient(field, solid.hypothesis)
+        volume = ufl.det(F)
+        if solid.hypothesis == "axisymmetric":
+            volume = ufl.min_value(volume, F[2, 2])
         expression = compile_expression(volume, points, self._comm)
         return field, expression, np.zeros((self._cells.size, len(points)))
