@@ -247,3 +247,36 @@ def test_restart_in_the_middle_of_closing_is_equal():
         second.step()
     assert np.array_equal(second.u, whole.u) and np.array_equal(second.r, whole.r)
     assert np.array_equal(second.gap_start, whole.gap_start) and whole.gap_start.min() < -9e-6
+
+
+def stacked(fixed):
+    """A column of two parts, tied, under a tool that comes down by a tenth of it."""
+    parts = {
+        name: di.named(
+            rectangle([0, low], [1, low + 0.5], (cells, 2)),
+            bottom=lambda x, low=low: np.isclose(x[1], low),
+            top=lambda x, low=low: np.isclose(x[1], low + 0.5),
+            axis=lambda x: np.isclose(x[0], 0),
+        )
+        for name, low, cells in (("lower", 0.0, 3), ("upper", 0.5, 4))
+    }
+    law = di.LinearElastic(10.0, 0.0)
+    body = di.Solid(di.mesh.join(parts), density=1.0, law=law, hypothesis="axisymmetric", fixed=fixed)
+    tie = di.SurfaceContact(body, "upper/bottom", "lower/top", tie=True)
+    lid = di.MovingObstacle(di.Plane((0.0, 1.0), (0.0, -1.0)), translation=((0.0, -1.0), lambda t: 0.1 * t))
+    return body, [tie, di.RigidContact(body, "upper/top", lid)]
+
+
+@pytest.mark.mpi(1, 2, 3)
+def test_a_part_that_a_tie_holds():
+    axis = {"lower/axis": (0,), "upper/axis": (0,)}
+    body, contacts = stacked({**axis, "lower/bottom": (1,)})
+    scheme = di.Static(body, 0.5, contact=contacts)
+    scheme.start(0.0, 0.0)
+    scheme.step()
+    scheme.step()
+    pushed = COMM.allreduce(scheme.r[contacts[0].count :].sum()) / scheme.dt
+    assert pushed == pytest.approx(np.pi * 10.0 * 0.1, rel=1e-10)
+    body, contacts = stacked(axis)  # both parts may move along the axis together
+    with pytest.raises(ValueError, match="is free to move"):
+        di.Static(body, 0.5, contact=contacts)

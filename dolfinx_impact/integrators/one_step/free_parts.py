@@ -5,31 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
 from ... import parallel
 from ..._types import BoolArray, FloatArray
+from ...contact.base import Contact
 from ...systems.system import System
 
 #: A motion is free where its stiffness is below this part of the largest one, over the masses.
 _FREE = 1e-12
 _PRODUCTS = 12
+#: Size from which on what is left of a vector of size 1 moves.
+_MOVES = 1e-3
+#: Vectors with ties, more than free motions of the parts; squares of the ties' strains that count as none.
+_VECTORS, _TIED = 24, 1e-12
 
 
-def refuse_free_parts(system: System) -> None:
+def refuse_free_parts(system: System, contact: Contact | None) -> None:
     """Raise a ValueError where a part can move at rest without a force. Collective.
 
     By products with ``(M + K/s)^-1 M``, s far below the stiffness of all elastic motions: what they leave of
-    a vector is free to move.
+    a vector is free to move, but for what ties hold.
     """
-    critical = float(system.critical_time_step())
-    if np.isfinite(critical):
-        solver = system.implicit_solver(critical**2 / (4.0 * _FREE), "lumped")
-        motion = _remaining(system, solver)
-    else:
-        motion = np.ones(system.owned)
-    motion[system.constrained] = 0.0
-    size = parallel.largest(system.comm, np.abs(motion))
-    if size < 1e-3:
+    motion, comm = _free_motion(system, contact), system.comm
+    size = parallel.largest(comm, np.abs(motion))
+    if size < _MOVES:
         return
     raise ValueError(
         f"{_name(system, np.abs(motion) > 0.1 * size)} is free to move: hold it, or take "
@@ -37,15 +37,46 @@ def refuse_free_parts(system: System) -> None:
     )
 
 
-def _remaining(system: Any, solver: Any) -> FloatArray:
-    """What products leave of a vector of size 1, shape (owned,)."""
+def _free_motion(system: Any, contact: Contact | None) -> FloatArray:
+    """A motion of size 1 that nothing resists, shape (owned,); 0 where there is none. Collective."""
+    tied = (
+        []
+        if contact is None
+        else [each for each in contact.members if parallel.anywhere(each.comm, each.bilateral.any())]
+    )
+    critical = float(system.critical_time_step())
+    if not np.isfinite(critical):
+        return np.asarray(~system.constrained, dtype=np.float64)
+    solver = system.implicit_solver(critical**2 / (4.0 * _FREE), "lumped")
+    motions = [_remaining(system, solver, k) for k in range(_VECTORS if tied else 1)]
+    if not tied:
+        return motions[0]
+    # Coefficients of motions that no tie resists; those of what does not move at all are left out.
+    basis = np.array([np.append(each, np.zeros(system.size - system.owned)) for each in motions])
+    gaps = np.array([np.concatenate([each.L(x)[each.bilateral] for each in tied]) for x in basis])
+    comm = system.comm
+    moves, strains = (comm.allreduce(each @ each.T) for each in (basis[:, : system.owned], gaps))
+    values, vectors = np.linalg.eigh(moves)
+    kept = vectors[:, values > _MOVES**2 * max(values[-1], 1.0)]
+    if not kept.shape[1]:
+        return np.zeros(system.owned)
+    values, parts = linalg.eigh(kept.T @ strains @ kept, kept.T @ moves @ kept)
+    if values[0] > _TIED:
+        return np.zeros(system.owned)
+    free = (kept @ parts[:, 0]) @ basis[:, : system.owned]
+    return np.asarray(free / max(parallel.largest(comm, np.abs(free)), 1e-300))
+
+
+def _remaining(system: Any, solver: Any, number: int) -> FloatArray:
+    """What products leave of a vector of size 1, one for each number, shape (owned,)."""
     n, x, b = system.owned, np.zeros(system.size), np.zeros(system.size)
-    x[:n] = np.cos(1.0 + 1.7 * system.global_dofs()[:n])
+    x[:n] = np.cos(1.0 + number + (1.7 + 0.3 * number) * system.global_dofs()[:n])
     x[:n][system.constrained] = 0.0
     for _ in range(_PRODUCTS):
         b[:n] = system.mass * x[:n]
         solver.solve(b, x)
     found: FloatArray = x[:n].copy()
+    found[system.constrained] = 0.0
     return found
 
 

@@ -28,7 +28,7 @@ class Static(OneStepMethod):
     loads matters where points rub or materials are not elastic.
 
     Args:
-        system: The system; its parts are held without contact.
+        system: The system; its parts are held without contact, but for ties.
         dt: Step of the load parameter [s].
         contact: The contact, a list of contacts, or None.
         closing: Time T [s] in which points that are inside at the start are pushed out, as of
@@ -65,7 +65,7 @@ class Static(OneStepMethod):
         super().__init__(
             system, dt, BothLevels(as_contact(contact)), theta=1.0, forecast=1.0, mass=mass, closing=closing
         )
-        refuse_free_parts(system)
+        refuse_free_parts(system, self.contact)
         self.step_solver = StaticStep(self)
 
     def begin(self) -> None:
