@@ -19,6 +19,7 @@ def joined(parts, monkeypatch, rank_of=None):
             middles.append(mesh.geometry.x[_compat.geometry_dofmap(mesh)[:owned]].mean(axis=1))
         ranks = np.minimum(rank_of(np.concatenate(middles)), COMM.size - 1).astype(np.int32)
         to = graph.adjacencylist(ranks[:, None])
+        to = getattr(to, "_cpp_object", to)
         monkeypatch.setattr(_compat, "cell_partitioner", lambda ghosts: lambda *_: to)
     mesh = di.mesh.join(parts)
     monkeypatch.undo()
