@@ -90,13 +90,21 @@ class GapSlopes:
 
     def _of_this_rank(self, entries: FloatArray) -> sparse.csr_matrix:
         """The matrix of entries (row, column, value) of all ranks, its rows at the owned dofs. Collective."""
-        system = self._scheme.system
-        n, numbers = system.owned, system.global_dofs()
-        total, first = int(parallel.total(self._comm, n)), int(numbers[:1].sum())
-        every = parallel.gather_rows(self._comm, entries)
-        i, j = every[:, 0].astype(np.int64) - first, every[:, 1].astype(np.int64)
-        mine = (i >= 0) & (i < n)
-        return sparse.csr_matrix((every[mine, 2], (i[mine], j[mine])), (n, total))
+        from petsc4py import PETSc
+
+        n = self._scheme.system.owned
+        rows, row = np.unique(entries[:, 0].astype(PETSc.IntType), return_inverse=True)
+        matrix = PETSc.Mat().create(self._comm)
+        matrix.setSizes(((n, None), (n, None)))
+        matrix.setType("aij")
+        matrix.setUp()
+        total = matrix.getSize()[1]
+        own = sparse.csr_matrix((entries[:, 2], (row, entries[:, 1].astype(PETSc.IntType))), (rows.size, total))
+        matrix.setValuesIJV(own.indptr, own.indices, own.data, addv=True, rowmap=rows)
+        matrix.assemble()
+        start, columns, values = matrix.getValuesCSR()
+        matrix.destroy()
+        return sparse.csr_matrix((values, columns, start), (n, total))
 
     def _colour(self, point: IntArray, dofs: IntArray, count: int) -> None:
         """Divide the dofs of the points of all ranks into sets without a common point. Collective."""
