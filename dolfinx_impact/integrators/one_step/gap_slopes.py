@@ -99,7 +99,9 @@ class GapSlopes:
         matrix.setType("aij")
         matrix.setUp()
         total = matrix.getSize()[1]
-        own = sparse.csr_matrix((entries[:, 2], (row, entries[:, 1].astype(PETSc.IntType))), (rows.size, total))
+        own = sparse.csr_matrix(
+            (entries[:, 2], (row, entries[:, 1].astype(PETSc.IntType))), (rows.size, total)
+        )
         matrix.setValuesIJV(own.indptr, own.indices, own.data, addv=True, rowmap=rows)
         matrix.assemble()
         start, columns, values = matrix.getValuesCSR()
