@@ -16,6 +16,7 @@ from ...algebra.sparse_solver import LinearSolverFailed
 from ...contact.state import ContactState, Impulses
 from ..impulses.delassus_lumped import lumped_delassus
 from .active_set import ActiveSet, Arguments, blocks, diagonal
+from .free_tangents import FreeTangents
 from .gap_slopes import GapSlopes
 from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
@@ -76,6 +77,8 @@ class PositionStep(StepEquation):
         self._kicks = np.zeros(system.prescribed.dofs.size)
         varying = contact is not None and contact.L.iterated and not contact.constant
         self._slopes = GapSlopes(scheme) if varying else None
+        rough = varying and contact.friction > 0 and parallel.anywhere(system.comm, system.constrained.any())
+        self._free_tangents = FreeTangents(scheme, self._free_dofs) if rough else None
         #: Whether one iteration is exact while no point opens or closes, and none slips.
         flat = self._solver.exact and (contact is None or contact.constant)
         self._linear = system.linear and flat
@@ -90,6 +93,8 @@ class PositionStep(StepEquation):
         self._r[:], self._state = s.r_position, None
         if s.has_friction:
             self._r_t[:] = s.r_t_position
+        if self._free_tangents is not None:
+            self._free_tangents.begin()
         self.begin()
         sets: list[ActiveSet] = []
         y: FloatArray = np.zeros((0, 0))
@@ -158,6 +163,9 @@ class PositionStep(StepEquation):
         tangents = np.zeros((gap.size, 0, self._r_t.shape[1]))
         if contact.friction > 0:
             tangents = state.bases[:, 1:] * (state.frictions > 0)[:, None, None]
+        if self._free_tangents is not None:
+            near = np.isfinite(gap)
+            tangents = self._free_tangents.of(state, tangents, near, self._global, self._all)
         slip = np.zeros(tangents.shape[:2])
         if contact.friction > 0:
             slip = np.einsum("pjk,pk->pj", tangents, self._way(state, u))

@@ -346,7 +346,31 @@ def test_ranks_agree_in_space():
     assert sums(body, s) == pytest.approx(SPACE, rel=1e-9)
 
 
+@pytest.mark.mpi(1, 2, 3)
+def test_nodes_on_a_line_of_symmetry_carry_no_friction():
+    """They cannot slip: a tangent would ask for more than their one free direction can do."""
+    parts = {}
+    for name, low, high, n in (("lower", 0.0, (1.0, 0.5), (4, 2)), ("upper", 0.51, (0.8, 1.0), (3, 2))):
+        parts[name] = di.named(
+            dmesh.create_rectangle(COMM, [(0.0, low), high], n, QUADRILATERAL),
+            middle=lambda x: np.isclose(x[0], 0.0),
+            bottom=lambda x, y=low: np.isclose(x[1], y),
+            top=lambda x, y=high[1]: np.isclose(x[1], y),
+        )
+    held = {"lower/bottom": (0, 1), "lower/middle": (0,), "upper/middle": (0,)}
+    body = di.Solid(
+        di.mesh.join(parts), law=LAW, density=1.0, fixed=held, prescribed={"upper/top": {1: ramp(-0.03)}}
+    )
+    s = di.Static(body, 0.25, di.SurfaceContact(body, "lower/top", "upper/bottom", friction=0.2))
+    s.start(0.0, 0.0)
+    for _ in range(4):
+        s.step()
+    assert s.halved.halved == 0 and largest(s.r_t_position) > 0
+    assert sums(body, s) == pytest.approx(SYMMETRIC, rel=1e-10)
+
+
 #: Sums of one rank.
+SYMMETRIC = [-0.36716889217599824, 0.007994601274738153, 0.004310573502700369, 0.004310573502700369]
 PLANE = [-1.1686415156413115, 0.3846906198443972, 0.2362351257593914, 0.236235125759392]
 SPACE = [-0.3191938144450591, 0.006710481063425379, 0.13665170435951912, 0.13665170435951918]
 
