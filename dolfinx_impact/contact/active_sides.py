@@ -97,18 +97,18 @@ class ActiveSides:
             points.activate(self._origin.take(which, axis=0), self._t_before)
             self.active[which], self.projected[which] = points.active, points.projected
 
-    def path(self, j: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def path(self, j: int, x: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Start and end of the path in this step of points at ``x``, as obstacle j sees it.
 
         Points are projected by their active sides of other obstacles, so that an obstacle flush with a floor
         does not obstruct them.
 
         Returns:
-            Two arrays of shape (p, gdim) [m]; the start is NaN where a side of obstacle j was active in the
-            last step, or where the path is unknown.
+            Two arrays of shape (p, gdim) [m], and a mask of the points that had an active side of obstacle j
+            at the start, shape (p,); the start is NaN where the path is unknown.
         """
-        begin = np.where(self._active_before[:, j, None] >= 0, np.nan, self._origin)
-        return begin, np.where(self.active[:, j, None] >= 0, x, self.projected)
+        end = np.where(self.active[:, j, None] >= 0, x, self.projected)
+        return self._origin, end, self._active_before[:, j] >= 0
 
     def gaps(self, x: FloatArray, t: float) -> FloatArray:
         """Gaps at ``x`` with the present active sides, shape (p, obstacles) [m]; the state is unchanged."""

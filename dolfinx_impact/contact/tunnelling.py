@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from .active_sides import ActiveSides
 from .obstacles.shapes import lengths
 
-#: Largest number of positions at which a path is sampled.
-_MAX_SAMPLES = 64
+#: Positions at which a path is looked at for each thickness, and at most.
+_SAMPLES, _MOST = 8, 100_000
+#: Depth over the thickness at which a point that was held at the start of its path is inside: what leaves
+#: over an edge goes through less.
+_THROUGH = 0.25
 
 
 class Tunnelled(RuntimeError):
@@ -60,35 +63,67 @@ class TunnellingCheck:
         if not self._thin or not t > self._t > -math.inf:
             return None
         for j, face in self._thin:
-            before, now = (self._x, x) if sides is None else sides.path(j, x)
+            held: BoolArray = np.zeros(len(x), dtype=bool)
+            before, now, held = (self._x, x, held) if sides is None else sides.path(j, x)
             path = now - before
             if self._moving and hasattr(face, "rest"):
                 path = face.rest(now, t) - face.rest(before, self._t)
             paths = lengths(path)
             fast = np.flatnonzero(paths > 0.5 * face.thickness)
+            if fast.size and not self._moving:
+                fast = fast[_meets(face, before[fast], now[fast], self._tolerance)]
             if fast.size:
-                error = self._error(face, before[fast], now[fast], t, float(paths[fast].max()))
+                largest = float(paths[fast].max())
+                error = self._error(face, before[fast], now[fast], held[fast], t, largest)
                 if error is not None:
                     return error
         return None
 
     def _error(
-        self, face: Any, before: FloatArray, now: FloatArray, t: float, length: float
+        self, face: Any, before: FloatArray, now: FloatArray, held: BoolArray, t: float, length: float
     ) -> Tunnelled | None:
         """The error where points have crossed the face, or have passed its middle; None where none has."""
-        samples = min(_MAX_SAMPLES, math.ceil(8 * length / face.thickness))
-        gaps = []
-        for part in np.linspace(0.0, 1.0, samples + 1):
-            time = (self._t + part * (t - self._t),) if self._moving else ()
-            gaps.append(face.gap(before + part * (now - before), *time))
-        open_before = gaps[0] > self._tolerance
-        crossed = open_before & (gaps[-1] > self._tolerance) & (np.min(gaps, axis=0) < -self._tolerance)
+        samples = math.ceil(_SAMPLES * length / face.thickness)
+        if samples > _MOST:
+            return self._told("may jump", before[0], length, face.thickness)
+        first, least, last = self._gaps(face, before, now, t, samples)
+        open_before = ~held & (first > self._tolerance)
+        # Of a point that touches, or is held by a side, what leads out is no way through.
+        through = least < np.minimum(first, 0.0) - _THROUGH * face.thickness
+        inside = np.where(open_before, least < -self._tolerance, through)
+        crossed = inside & (last > self._tolerance)
         if getattr(face, "sides", 1) == 1:  # a smooth face has no active side that tells where it was entered
-            crossed |= open_before & (gaps[-1] < -self._tolerance) & (np.argmin(gaps, axis=0) < samples)
+            crossed |= inside & (last < -self._tolerance) & (least < last)
         if not crossed.any():
             return None
-        place = ", ".join(f"{value:.6g}" for value in before[int(np.flatnonzero(crossed)[0])])
+        return self._told("jumps", before[int(np.flatnonzero(crossed)[0])], length, face.thickness)
+
+    def _gaps(
+        self, face: Any, before: FloatArray, now: FloatArray, t: float, samples: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Gaps at the start of paths, least ones on them, and those at their end, shape (n,) each [m]."""
+        first = last = least = np.full(len(before), np.inf)
+        for number in range(samples + 1):
+            part = number / samples
+            time = (self._t + part * (t - self._t),) if self._moving else ()
+            last = face.gap(before + part * (now - before), *time)
+            first, least = last if number == 0 else first, np.minimum(least, last)
+        return first, least, last
+
+    def _told(self, does: str, before: FloatArray, length: float, thickness: float) -> Tunnelled:
+        """The error for a point that was at ``before``."""
+        place = ", ".join(f"{value:.6g}" for value in before)
         return Tunnelled(
-            f"a point jumps over the obstacle in one step, from ({place}) m at t = {self._t:.6g} s: it goes "
-            f"{length:.3g} m, the obstacle is {face.thickness:.3g} m thick; take a smaller time step"
+            f"a point {does} over the obstacle in one step, from ({place}) m at t = {self._t:.6g} s: it goes "
+            f"{length:.3g} m, the obstacle is {thickness:.3g} m thick; take a smaller time step"
         )
+
+
+def _meets(face: Any, before: FloatArray, now: FloatArray, tolerance: float) -> BoolArray:
+    """Mask of the paths whose bounding box meets that of a face at rest, shape (n,)."""
+    if not hasattr(face, "bounds"):
+        return np.ones(len(before), dtype=bool)
+    low, high = face.bounds()
+    below, above = np.minimum(before, now), np.maximum(before, now)
+    meets: BoolArray = ((below <= high + tolerance) & (above >= low - tolerance)).all(axis=1)
+    return meets

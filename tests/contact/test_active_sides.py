@@ -332,9 +332,10 @@ def test_a_jump_ends_a_loop_of_ones_own_on_all_ranks():
 
 
 @pytest.mark.mpi
-def test_a_small_sphere_that_is_jumped_over_is_seen():
+@pytest.mark.parametrize("radius", [1e-2, 5e-5])
+def test_a_small_sphere_that_is_jumped_over_is_seen(radius):
     body = di.PointMasses([1.0, 1.0])
-    contact = di.ObstacleContact(body, [[0, 1]], di.Sphere((0.0, 0.0), 0.01))
+    contact = di.ObstacleContact(body, [[0, 1]], di.Sphere((0.0, 0.0), radius))
     s = di.CDLagrange(body, 1e-3, contact)
     with pytest.warns(UserWarning, match="more than half the thickness"):
         s.start([-0.1, 0.0], [35.0, 0.0])
@@ -343,6 +344,16 @@ def test_a_small_sphere_that_is_jumped_over_is_seen():
     with pytest.warns(UserWarning):
         s.start([-0.1, 0.05], [35.0, 0.0])  # passes by
     assert di.simulate(s, t_end=0.02, progress=False)["r"].sum() == 0.0
+
+
+def test_a_path_too_long_to_be_looked_at_is_told():
+    body = di.PointMasses([1.0, 1.0])
+    contact = di.ObstacleContact(body, [[0, 1]], di.Box.between((-1e-7, -1.0), (0.0, 1.0)))
+    s = di.CDLagrange(body, 1e-3, contact)
+    with pytest.warns(UserWarning, match="more than half the thickness"):
+        s.start([-0.01, 0.0], [35.0, 0.0])
+    with pytest.raises(RuntimeError, match="a point may jump over the obstacle"):
+        di.simulate(s, t_end=0.1, progress=False)
 
 
 @pytest.mark.parametrize("floor", [box(-1, 2), FLOORS["overlap"]])

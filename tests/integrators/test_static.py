@@ -153,6 +153,19 @@ def test_prescribed_work_is_stored_and_no_cell_turns():
     assert scheme.halved.halved == 0
 
 
+@pytest.mark.parametrize("shape", [di.Box((0.0, -0.05), (2.0, 0.1)), di.Sphere((0.0, -0.05), 0.05)])
+def test_a_thin_obstacle_takes_a_point_along_that_it_has_touched(shape):
+    """In steps of more than its thickness, from the first touch on."""
+    point = di.PointMasses([1.0, 1.0], stiffness=np.eye(2))
+    tool = di.MovingObstacle(shape, translation=((0.0, 1.0), lambda t: t - 0.1))
+    scheme = di.Static(point, 0.175, contact=di.ObstacleContact(point, [[0, 1]], tool))
+    scheme.start(0.0, 0.0)
+    for _ in range(3):
+        scheme.step()
+        assert scheme.u == pytest.approx([0.0, scheme.t - 0.1], abs=1e-12)
+    assert scheme.halved.halved > 0
+
+
 @pytest.mark.parametrize(
     ("system", "name"),
     [

@@ -359,18 +359,22 @@ def test_nodes_on_a_line_of_symmetry_carry_no_friction():
         )
     held = {"lower/bottom": (0, 1), "lower/middle": (0,), "upper/middle": (0,)}
     body = di.Solid(
-        di.mesh.join(parts), law=LAW, density=1.0, fixed=held, prescribed={"upper/top": {1: ramp(-0.03)}}
+        di.mesh.join(parts),
+        law=di.LinearElastic(1.0, 0.3),
+        density=1.0,
+        fixed=held,
+        prescribed={"upper/top": {1: ramp(-0.03)}},
     )
-    s = di.Static(body, 0.25, di.SurfaceContact(body, "lower/top", "upper/bottom", friction=0.2))
+    s = di.Static(body, 1 / 3, di.SurfaceContact(body, "lower/top", "upper/bottom", friction=0.2))
     s.start(0.0, 0.0)
-    for _ in range(4):
+    for _ in range(3):
         s.step()
     assert s.halved.halved == 0 and largest(s.r_t_position) > 0
     assert sums(body, s) == pytest.approx(SYMMETRIC, rel=1e-10)
 
 
 #: Sums of one rank.
-SYMMETRIC = [-0.36716889217599824, 0.007994601274738153, 0.004310573502700369, 0.004310573502700369]
+SYMMETRIC = [-0.29355809236363, 0.0081212911490381, 0.0068518514115014, 0.0068518514115014]
 PLANE = [-1.1686415156413115, 0.3846906198443972, 0.2362351257593914, 0.236235125759392]
 SPACE = [-0.3191938144450591, 0.006710481063425379, 0.13665170435951912, 0.13665170435951918]
 
