@@ -319,6 +319,17 @@ def test_the_balance_closes_with_damping_on_a_curved_obstacle(force, law, theta,
     assert ends - balance.external - balance.contact == pytest.approx(start, abs=exact) and impulse > 0.1
 
 
+@pytest.mark.parametrize("kind", [di.MoreauJean, di.GeneralizedAlpha])
+def test_viscosity_with_a_kink_is_iterated(kind):
+    """A linear body whose damping is not linear: one correction is no solution, and P is M (v' - v) - h F."""
+    body = di.Solid(boxed(ALONE), density=1.0, law=di.LinearElastic(40.0, 0.3), bulk_viscosity=(0.1, 1.2))
+    contact = di.RigidContact(body, "foot", floor())
+    s = kind(body, 10 * body.critical_time_step(), contact=contact, position=True)
+    s.start((0.0, 0.01), (0.0, -1.0))
+    run = di.simulate(s, t_end=6 * s.dt, progress=False)
+    assert run["r"].sum() > 0.5 and np.abs(run["residual"]).max() < 1e-12
+
+
 # -- a press fit
 
 

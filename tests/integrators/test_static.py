@@ -293,3 +293,30 @@ def test_a_part_that_a_tie_holds():
     body, contacts = stacked(axis)  # both parts may move along the axis together
     with pytest.raises(ValueError, match="is free to move"):
         di.Static(body, 0.5, contact=contacts)
+
+
+def test_the_first_step_knows_what_ties_hold():
+    """The weight of a part that hangs by a tie alone is carried in the first step: stresses by statics."""
+    parts = {
+        "upper": rectangle([0, 0.5], [1, 1], (3, 2), ALONE),
+        "lower": rectangle([0, 0], [1, 0.5], (4, 2), ALONE),
+    }
+    named = {
+        "upper": di.named(
+            parts["upper"], top=lambda x: np.isclose(x[1], 1), bottom=lambda x: np.isclose(x[1], 0.5)
+        ),
+        "lower": di.named(parts["lower"], top=lambda x: np.isclose(x[1], 0.5)),
+    }
+    body = di.Solid(
+        di.mesh.join(named),
+        density=1.0,
+        law=di.LinearElastic(100.0, 0.0),
+        gravity=(0.0, -1.0),
+        prescribed={"upper/top": {0: lambda t: 0.0, 1: lambda t: 0.1 * t}},
+    )
+    scheme = di.Static(body, 1.0, contact=di.SurfaceContact(body, "upper/bottom", "lower/top", tie=True))
+    scheme.start(0.0, 0.0)
+    scheme.step()
+    lowest = np.isclose(body.x[:, 1], 0.0)
+    assert scheme.halved.halved == 0
+    assert scheme.u[1::2][lowest] == pytest.approx(0.1 - 1.0 / 200.0, rel=1e-9)  # rho g L^2 / (2 E)

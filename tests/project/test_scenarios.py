@@ -35,12 +35,23 @@ def test_a_seed_is_a_scenario():
 def test_every_choice_is_made():
     made = [composed(seed) for seed in SEEDS]
     several = [composed(seed) for seed in range(2000)]
-    assert {s.scheme for s in several} == {*compose.SCHEMES, *compose.STEADY, *compose.DIVIDED}
+    assert {s.scheme for s in several} == {*compose.SCHEMES, *compose.STEADY, *compose.DIVIDED, *compose.HELD}
     assert {(s.cell, s.degree, s.hypothesis, s.law) for s in made} == set(compose.BODIES)
     assert {s.floor for s in several} == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
     assert {s.joint for s in several} == {"surfaces", "together", "tie", "pairs"}
     assert any(s.joint == "tie" and s.motion != "rest" for s in several)
-    for name in ("push", "wave", "dashpots", "bend", "locking", "stretch", "laws", "forms"):
+    for name in (
+        "push",
+        "wave",
+        "dashpots",
+        "bend",
+        "locking",
+        "stretch",
+        "laws",
+        "forms",
+        "position",
+        "closing",
+    ):
         assert any(getattr(s, name) for s in several), name
 
 

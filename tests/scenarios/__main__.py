@@ -27,6 +27,7 @@ def main(arguments=None):
     parser.add_argument("--seconds", type=float, default=60.0, help="time after which no further one begins")
     parser.add_argument("--bodies", type=int, default=99, help="kinds of bodies, the first ones")
     parser.add_argument("--oracle", action="append", default=[], help="ask this one alone (several times)")
+    parser.add_argument("--position", action="store_true", help="those with contact at position level alone")
     parser.add_argument("--fresh", action="store_true", help="a seed of this moment")
     parser.add_argument("--shrink", type=float, default=30.0, help="seconds to make a failure smaller")
     parser.add_argument("--verbose", action="store_true", help="a line a scenario")
@@ -73,6 +74,8 @@ def run(options, fault=None):
     while made < options.count and time.monotonic() - begun < options.seconds:
         s = compose(seed + made, kinds)
         made += 1
+        if options.position and not s.position:
+            continue
         if fault is not None and not (fault.reach(s) and asks(options.oracle, s)):
             continue
         verdict, ran = judge(s, options.oracle), ran + 1
@@ -88,7 +91,9 @@ def run(options, fault=None):
             return 0
     said = ", ".join(f"{name} {n}" for name, n in sorted(asked.items()))
     seconds = time.monotonic() - begun
-    print(f"{made} scenarios from seed {seed} on, {failed} failed, in {seconds:.0f} s; asked: {said}")
+    print(
+        f"{made} scenarios from seed {seed} on, {ran} run, {failed} failed, in {seconds:.0f} s; asked: {said}"
+    )
     return 1 if failed or fault is not None or not made else 0
 
 
@@ -145,6 +150,7 @@ def compare_ranks(options, fault=None):
         chosen = [compose(seed + made + i, min(options.bodies, len(BODIES))) for i in range(some)]
         made += some
         chosen = [s for s in chosen if fault is None or fault.reach(s)]
+        chosen = [s for s in chosen if s.position or not options.position]
         with tempfile.TemporaryDirectory() as folder:
             for s, text in compare(chosen, options.ranks, Path(folder), options.patience, own):
                 failed += 1

@@ -12,9 +12,9 @@ import math
 import random
 
 from .further import further
-from .kinds import BODIES, CURVED, DIVIDED, MESHED, RIGID, SCHEMES, SIMPLICES, STEADY
+from .kinds import BODIES, CURVED, DIVIDED, HELD, MESHED, RIGID, SCHEMES, SIMPLICES, STEADY
 
-__all__ = ["BODIES", "CURVED", "DIVIDED", "MESHED", "RIGID", "SCHEMES", "STEADY"]
+__all__ = ["BODIES", "CURVED", "DIVIDED", "HELD", "MESHED", "RIGID", "SCHEMES", "STEADY"]
 __all__ += ["Block", "Scenario", "compose"]
 
 
@@ -40,7 +40,10 @@ class Scenario:
     ``push`` is a body force downwards [N/m3]; with ``wave`` loads have a signal; ``dashpots`` is the damping
     rate by a class of the user's own; ``bend`` curves the cells [m]; ``stretch`` is a rate of deformation at
     the start [1/s]; ``laws`` are friction, restitution and drift correction of contacts, in turn;
-    ``ratio`` is that of the steps of HATI; ``position`` is the theta of contact at both levels, 0 for none.
+    ``ratio`` is that of the steps of HATI; ``position`` is the theta of contact at both levels, of
+    generalized alpha ``1 - rho_inf``, 0 for none; ``closing`` is the part of the run in which what begins
+    inside is pushed out. With the motion "pressed" the top of the last block is driven with ``speed``, which
+    all blocks have at the start.
     """
 
     seed: int = 0
@@ -91,6 +94,7 @@ class Scenario:
     renumbered: bool = False
     ratio: int = 1
     position: float = 0.0
+    closing: float = 0.0
 
     @property
     def gdim(self) -> int:
@@ -98,7 +102,7 @@ class Scenario:
 
     @property
     def takes(self) -> str:
-        return (SCHEMES | STEADY | DIVIDED)[self.scheme]
+        return (SCHEMES | STEADY | DIVIDED | HELD)[self.scheme]
 
     @property
     def explicit(self) -> bool:
@@ -163,10 +167,47 @@ def compose(seed: int, bodies: int = len(BODIES)) -> Scenario:
 
 
 def _at_both_levels(s):
-    """Some of those with Moreau-Jean have contact at position level too, by numbers of their own."""
-    if s.scheme != "MoreauJean" or s.drift or any(drift for _, _, drift in s.laws):
+    """Some of those with an implicit scheme have contact at position level too, by numbers of their own."""
+    if s.scheme not in ("MoreauJean", "GeneralizedAlpha") or s.drift or any(drift for *_, drift in s.laws):
         return s
-    return s.changed(position=random.Random(f"position {s.seed}").choice((0.0, 0.5, 1.0)))
+    rng = random.Random(f"position {s.seed}")
+    s = s.changed(position=rng.choice((0.0, 0.5, 1.0)))
+    if s.position and s.motion == "thrown" and not (s.forms or s.bend) and rng.random() < 0.7:
+        s = _pressed(rng, s)
+    return s
+
+
+def _pressed(rng, s):
+    """Lasting contact at steps far above the critical one, of blocks that are driven slowly from above.
+
+    Some begin inside what they touch. Statics where all movable blocks are glued to the one that is driven.
+    """
+    blocks, first = list(s.blocks), s.movable[0]
+    for i in s.movable:
+        glued = s.joint == "tie" and i > first
+        blocks[i] = dataclasses.replace(
+            blocks[i], gap=blocks[i].gap if s.joint == "pairs" else 0.002 * (not glued)
+        )
+    flat = s.floor in ("plane", "box", "moving", "base")
+    if flat and rng.random() < 0.4:
+        blocks[first] = dataclasses.replace(blocks[first], gap=-0.003)
+        s = s.changed(closing=rng.choice((0.3, 0.6)))
+    if rng.random() < 0.5 and (len(s.movable) == 1 or s.joint == "tie"):
+        s = s.changed(scheme="Static", position=1.0, restitution=0.0)
+        s = s.changed(laws=tuple((friction, 0.0, drift) for friction, _, drift in s.laws))
+    s = s.changed(motion="pressed", steps=12, blocks=tuple(blocks), spin=0.0, tilt=0.0, stretch=0.0)
+    if s.gdim == 3:  # some hundred times the time of one in the plane
+        few = [
+            dataclasses.replace(b, across=min(b.across, 2 + 2 * (b.width > 1)), up=min(b.up, 2))
+            for b in s.blocks
+        ]
+        s = s.changed(blocks=tuple(few[: first + 1]), steps=6, joint="surfaces")
+    s = s.changed(part=rng.choice((2.0, 20.0, 100.0)))
+    down = sum(max(blocks[i].gap, 0.0) for i in s.movable) + rng.choice((0.005, 0.015))
+    along = rng.choice((0.0, 0.01)) if s.hypothesis != "axisymmetric" else 0.0
+    time = s.steps * s.part * s.shortest / s.degree
+    drive = math.copysign(0.02 / time, s.drive) if s.drive else 0.0
+    return s.changed(speed=(along / time, -down / time), drive=drive)
 
 
 def _motion(rng, s):

@@ -63,6 +63,7 @@ def _law(s, number, smooth=False, drift=True):
         friction, restitution, corrected = s.laws[number % len(s.laws)]
     text = f", friction={friction}" if friction and not smooth else ""
     text += f", restitution={restitution}" if restitution else ""
+    text += ", allow_penetration=True" if s.closing else ""
     return text + (", drift_correction=True" if corrected and drift else "")
 
 

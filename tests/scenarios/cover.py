@@ -20,6 +20,8 @@ _MORE = (
     "stretch",
     "laws",
     "forms",
+    "position",
+    "closing",
 )
 
 

@@ -33,6 +33,8 @@ SCHEMES = {
 }
 #: Of a body in two parts: the lower cells with the contact, the others in steps ``ratio`` times larger.
 DIVIDED = {"HATI": "divided nonlinear metal restitution explicit friction"}
+#: Of bodies that are held: no inertia.
+HELD = {"Static": "surfaces nonlinear friction"}
 #: Those for one linear block with constant loads and no damping on a plane; in contact "position" schemes put
 #: reactions into the velocity by rules of their own, "penalty" ones have a depth, and 2.x have no contact.
 STEADY = {

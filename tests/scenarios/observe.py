@@ -19,7 +19,7 @@ class Record:
 
     def __init__(self):
         self.t, self.t_v, self.u, self.v, self.mean, self.impulse, self.r, self.dt = ([] for _ in range(8))
-        self.reactions = []
+        self.reactions, self.ends, self.remembered, self.gaps = [], [], [], []
 
     def look(self, s: Any) -> None:
         self.t.append(s.t)
@@ -30,6 +30,10 @@ class Record:
         self.mean.append(whole(s, s.v_mean))
         self.r.append(s.r.copy())
         self.impulse.append(nodal_impulses(s))
+        if getattr(s, "position", False):  # velocities of the position problem, and accelerations
+            self.ends.append(s.w.copy())
+            self.remembered.append(s.a.copy() if hasattr(s, "a") else np.zeros(0))
+            self.gaps.append(s.gap().copy())
         self.reactions.append(
             s.reactions() if hasattr(s, "reactions") and s.system.prescribed.any else np.zeros(0)
         )

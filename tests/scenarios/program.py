@@ -171,12 +171,23 @@ def _body(s, f):
     if s.floor in ("base", "corner"):
         skin = f"{name[0]}/bottom" if s.floor == "base" else f"{name[0]}/boundary"
         held[skin] = tuple(range(s.gdim))
+    moved = {}
+    if s.motion == "pressed":
+        way, along = up(s, *s.speed), f.Q @ np.array(up(s, *s.speed)) * f.speed
+        axes = (1,) if s.hypothesis == "axisymmetric" else range(len(way))
+        moved[f"{name[-1]}/top"] = {i: along[i] for i in axes}
     if held:
         given.append(f"fixed={held}".replace("'", '"'))
     if s.floor == "tool":
-        move = f.Q @ np.array(up(s, s.drive, 0.0)) * f.speed
-        signals = ", ".join(f"{i}: lambda t: {shown(v + 0.0)} * t" for i, v in enumerate(move))
-        given.append(f'prescribed={{"{name[0]}/boundary": {{{signals}}}}}')
+        moved[f"{name[0]}/boundary"] = dict(enumerate(f.Q @ np.array(up(s, s.drive, 0.0)) * f.speed))
+    if moved:
+        signals = (
+            f'"{where}": {{'
+            + ", ".join(f"{i}: lambda t: {shown(v + 0.0)} * t" for i, v in each.items())
+            + "}"
+            for where, each in moved.items()
+        )
+        given.append(f"prescribed={{{', '.join(signals)}}}")
     for word, value in (
         ("damping", s.rate / f.time * (not s.dashpots)),
         ("stiffness_damping", s.beta * f.time),
@@ -279,7 +290,7 @@ def _scheme(s, f):
     mass = ', mass="lumped"' if s.scheme in ("MoreauJean", "GeneralizedAlpha") and s.degree > 1 else ""
     mass = ', mass="lumped"' if s.scheme in ("MoreauJeanDecoupled", "dep-4.6") else mass
     if s.position:
-        mass = f", theta={s.position}, position=True"
+        mass = _at_both_levels(s, step)
     if "divided" in s.takes:
         return [f"scheme = di.HATI(body, far, {step}, contact=contact, ratio={s.ratio})"]
     if "penalty" in s.takes:
@@ -287,7 +298,15 @@ def _scheme(s, f):
     return [f"scheme = {kind}(body, {step}, contact=contact{mass})"]
 
 
+def _at_both_levels(s, step):
+    """Options of contact at position level."""
+    given = {"MoreauJean": f", theta={s.position}", "GeneralizedAlpha": f", rho_inf={1 - s.position}"}
+    text = f"{given[s.scheme]}, position=True" if s.scheme in given else ""
+    return text + (f", closing={s.closing * s.steps!r} * {step}" if s.closing else "")
+
+
 def _start(s, f):
+    inside = ", allow_penetration=True" if s.closing else ""
     if s.motion == "rest" and s.floor not in ("tool",):
         return ["scheme.start(0, 0)"]
     made = []
@@ -305,7 +324,7 @@ def _start(s, f):
     if s.floor == "tool":
         made.append(f'body.rigid_velocity({f.along(*up(s, s.drive, 0), unit=f.speed)}, cells="{name[0]}")')
     late = f", t0={s.late}" if s.late else ""
-    return [f"scheme.start(0, {' + '.join(made)}{late})"]
+    return [f"scheme.start(0, {' + '.join(made)}{late}{inside})"]
 
 
 def _stretching(s, f):

@@ -81,7 +81,8 @@ class PositionStep(StepEquation):
         self._free_tangents = FreeTangents(scheme, self._free_dofs) if rough else None
         #: Whether one iteration is exact while no point opens or closes, and none slips.
         flat = self._solver.exact and (contact is None or contact.constant)
-        self._linear = system.linear and flat
+        damped = system.has_damping and getattr(system, "rayleigh", None) is None  # with a kink, by a user
+        self._linear = system.linear and flat and not damped
         # With exact tangents the next correction would be of the order of the square of this one.
         self._enough = SQUARED if flat else TOLERANCE
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ... import parallel
+from ..._types import FloatArray
 from ...contact.state import Impulses
+from .active_set import ActiveSet
 from .position_step import PositionStep
 
 #: Part of a prescribed way in which the difference of forces is taken.
@@ -31,7 +34,7 @@ class StaticStep(PositionStep):
 
     def begin(self) -> None:
         """The displacement of the linear step, with its residual. Collective."""
-        s, n, moved = self._scheme, self._scheme.system.owned, self._scheme.system.prescribed
+        s, moved = self._scheme, self._scheme.system.prescribed
         s.v[:] = 0.0
         self._evaluate_residual()
         if moved.any:
@@ -43,13 +46,27 @@ class StaticStep(PositionStep):
             rest += (self._rest - rest) / _PART
             s.v[:] = 0.0
             self._assemble()
-            self._solver.solve(rest, self._x)
-            s.v[:n] = way[:n] / s.h - self._x[:n]
+            self._linear_step(way, rest)
             s.v[moved.dofs] = way[moved.dofs] / s.h
             self._evaluate_residual()
             if not np.isfinite(self._residual_norm()):
                 s.v[:] = way / s.h
                 self._evaluate_residual()
+
+    def _linear_step(self, way: FloatArray, rest: FloatArray) -> None:
+        """Velocities of the linear step whose residual is ``rest``, under ties alone. Collective."""
+        s, n = self._scheme, self._scheme.system.owned
+        s.v[:] = way / s.h
+        if s.contact is None or not parallel.anywhere(s.contact.comm, s.contact.bilateral.any()):
+            self._solver.solve(rest, self._x)
+            s.v[:n] -= self._x[:n]
+            return
+        looked = self._look()
+        tied = looked.state.bilateral & (looked.c > 0)
+        rows, q, y = self._constraints(looked, ActiveSet(tied, np.zeros_like(tied)))
+        self._factorised = None
+        self._saddle.factorise(self._solver.matrix, rows, symmetric=self._solver.symmetric)
+        s.v[:n] += self._saddle.solve(-rest, q, 0.0 * y)
 
     def _evaluate_residual(self) -> None:
         """``-h F(t', u')`` at rest, without impulses [N s]."""

@@ -68,6 +68,36 @@ FAULTS = {
         lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0 and s.gdim == 2,
         "works",
     ),
+    "viscosity-in-one-correction": Fault(
+        "contact at both levels takes damping with a kink for linear",
+        (("integrators.one_step.position_step", "and flat and not damped", "and flat"),),
+        lambda s: s.position > 0 and s.bulk > 0 and s.law == "linear" and s.motion == "pressed",
+        "balance",
+    ),
+    "reactions-forgotten": Fault(
+        "accelerations of generalized alpha forget the reactions of the position problem",
+        (
+            (
+                "integrators.one_step.generalized_alpha",
+                "end = self.w if self.position else",
+                "end = self.v if self.position else",
+            ),
+        ),
+        lambda s: s.position > 0 and s.scheme == "GeneralizedAlpha" and s.motion == "pressed",
+        "newton",
+    ),
+    "statics-without-ties": Fault(
+        "the first displacement of statics lets parts fall that ties hold",
+        (
+            (
+                "integrators.one_step.static_step",
+                "if s.contact is None or not parallel.anywhere(s.contact.comm, s.contact.bilateral.any()):",
+                "if True:",
+            ),
+        ),
+        lambda s: s.scheme == "Static" and s.joint == "tie" and len(s.movable) > 1 and s.gravity > 0,
+        "runs",
+    ),
     "newton-at-rest": Fault(
         "Newton's method has no scale where velocities are zero",
         (

@@ -2,6 +2,7 @@
 
 from . import (
     asleep,
+    both,
     chains,
     damped,
     depth,
@@ -30,6 +31,7 @@ __all__ = [
     "Misfit",
     "Oracle",
     "asleep",
+    "both",
     "chains",
     "damped",
     "depth",

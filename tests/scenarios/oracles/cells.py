@@ -132,6 +132,24 @@ def stored(c: Cells, u: np.ndarray) -> float:
     return float((W * c.weight).sum())
 
 
+def internal(c: Cells, u: np.ndarray) -> np.ndarray:
+    """Internal forces of displacements of the nodes, of the shape of u: the derivatives of energies [N]."""
+    H, (lam, mu) = c.gradient(u), (each[..., None, None] for each in lame(c))
+    one = np.eye(3)
+    if c.s.law == "linear":
+        eps = 0.5 * (H + np.swapaxes(H, -1, -2))
+        P = 2 * mu * eps + lam * np.trace(eps, axis1=-2, axis2=-1)[..., None, None] * one
+    else:
+        F = H + one
+        turned = np.swapaxes(np.linalg.inv(F), -1, -2)
+        P = mu * (F - turned) + lam * np.log(np.linalg.det(F))[..., None, None] * turned
+    d, P = c.s.gdim, P * c.weight[..., None, None]
+    parts = np.einsum("cqij,cqkj->cki", P[..., :d, :d], c.grad)
+    if c.s.hypothesis == "axisymmetric":
+        parts[..., 0] += np.einsum("cq,qk->ck", P[..., 2, 2] / c.radius, c.N)
+    return np.column_stack([c.scattered(parts[..., i], len(u)) for i in range(d)])
+
+
 def stiffness(c: Cells, count: int) -> np.ndarray:
     """Of small strains, dense, shape (count d, count d) [N/m]."""
     (cells, points), k, d = c.weight.shape, c.N.shape[1], c.s.gdim

@@ -48,7 +48,13 @@ def _rounding(seen):
     return 1e-15 * s.beta * time * float((sums * (v**2).max(axis=0).ravel()).sum())
 
 
-@oracle(lambda s: _some(s) and s.scheme in ("NohBathe", "GeneralizedAlpha", "PaoliSchatzman", "Carpenter"))
+@oracle(
+    lambda s: (
+        _some(s)
+        and not s.position
+        and s.scheme in ("NohBathe", "GeneralizedAlpha", "PaoliSchatzman", "Carpenter")
+    )
+)
 def lost(seen):
     """What is dissipated is at least the work of the damping.
 

@@ -26,8 +26,8 @@ def obstacle(seen):
     Distances by the formulas of a half plane and a circle. Contact at velocity level stops a node in the step
     after it has entered; the drift over curved obstacles is less than another step. Lasting contact keeps the
     depth of its first touch: 0.1 mm of 1 m. Decoupled impulses leave the stiffness out, which drives a node
-    on where the step is far above the critical one: twice as deep. Not penalties, whose depth is the force
-    over their stiffness.
+    on where the step is far above the critical one: twice as deep. At position level nothing is inside but
+    what began there, to 1e-9 m. Not penalties, whose depth is the force over their stiffness.
     """
     s, record = seen.scenario, seen.record
     x = (seen.places() + seen.nodal(record.u))[:, seen.parts[0]]
@@ -41,7 +41,10 @@ def obstacle(seen):
     gap = curved_gap(s, x) if s.floor in CURVED else flat_gap(s, x)
     approach = np.abs(np.diff(x, axis=0)).max()
     steps = 4 if s.scheme == "MoreauJeanDecoupled" and s.part > 2.0 else 2
-    yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, steps * approach + 1e-4)
+    allowed = steps * approach + 1e-4
+    if s.position:
+        allowed = max(-gap[0].min(), 1e-9)
+    yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, allowed)
 
 
 def flat_gap(s, x):

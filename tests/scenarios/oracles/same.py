@@ -29,7 +29,9 @@ def variants(s):
         made["with parts and contacts in another order"] = s.changed(backwards=True)
     if s.joint == "together" and len(s.blocks) > 2 and not axis and not s.laws:
         made["with surfaces in pairs"] = s.changed(joint="surfaces", rough="all")
-    if not (s.drive or s.ground or s.wave or s.adapt):  # rounding of such times moves what depends on them
+    if not (
+        s.drive or s.ground or s.wave or s.adapt or s.motion == "pressed"
+    ):  # rounding of such times moves what depends on them
         made["begun late"] = s.changed(late=1e10)
     # Noh-Bathe's own limit depends on the class, and masses that are scaled on the damping.
     if s.rate and s.scheme == "CDLagrange" and not (s.forms or s.scaled):

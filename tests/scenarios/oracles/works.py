@@ -28,7 +28,7 @@ def forces(seen):
 
 
 def _by_loads(s):
-    known = "divided" not in s.takes and not (s.scaled and s.ground)
+    known = "divided" not in s.takes and not (s.scaled and s.ground) and s.motion != "pressed"
     return known and (s.floor != "tool" or _same_levels(s))
 
 
@@ -97,7 +97,7 @@ def driven(seen, mean):
 
 
 def _same_levels(s):
-    known_levels = s.scheme in ("CDLagrange", "MoreauJean", "GeneralizedAlpha")
+    known_levels = s.scheme in ("CDLagrange", "MoreauJean", "GeneralizedAlpha") and s.motion != "pressed"
     return known_levels and not s.adapt and not s.scaled
 
 
@@ -118,7 +118,7 @@ def works(seen):
         pulled = (force * np.diff(record.t)).sum() / (seen.frame.mass * seen.frame.speed)
         borne, allowed = driven(seen, forces(seen)[2])
         yield Misfit("impulse of the reactions of a tool along its way [N s]", pulled, borne, allowed)
-    if s.position:  # of two impulses, the other of which is not public
+    if s.position:  # of two impulses
         return
     if record.impulse[0].any():  # an impact at the start, which stands before the first sample
         return
