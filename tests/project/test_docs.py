@@ -202,9 +202,32 @@ def test_folding(names_of):
     assert closes(runs["faces"]) and runs["faces"]["r"].sum() > 0
 
 
-def test_press_fits(names_of):
-    stored = names_of("howto/press_fits")["stored"]
+@pytest.mark.slow
+def test_press_fits(names_of, monkeypatch):
+    """A shaft beside Lame, a bolt beside springs, a hook beside a beam; what velocity level loses."""
+    monkeypatch.setattr(di.plot, "strip", lambda *_, **__: None)
+    names = names_of("howto/press_fits")
+    assert names["found"] == pytest.approx(names["slope"], rel=0.05)
+    pressed = {
+        name: names["pressed"][name] for name in ("external", "internal", "contact", "residual", "gap")
+    }
+    assert (
+        pressed["gap"].min() > -1e-15 and np.abs(pressed["residual"]).max() < 1e-9 * pressed["external"][-1]
+    )
+    assert pressed["external"][-1] == pytest.approx(
+        pressed["internal"][-1] - pressed["contact"][-1], rel=1e-6
+    )
+    load, bolt, clamping, springs = (names[name] for name in ("load", "bolt_force", "clamping", "springs"))
+    assert bolt - clamping == pytest.approx(load, abs=1.0)  # N, but for inertia
+    assert bolt == pytest.approx(springs, rel=0.06) and clamping[0] > 1e4 and clamping[-1] == 0.0
+    push, snapped = np.array(names["push"]), names["snapped"]
+    assert push.max() == pytest.approx(names["peak"], rel=0.05) and push.min() < -0.8 * push.max()
+    assert np.abs(push[-20:]).max() < 1e-3 * push.max()  # straight again
+    assert snapped.newton["halved"] > 0 and closes(snapped) and (np.diff(snapped["dissipated"]) >= 0).all()
+    assert names["pressure"] == pytest.approx(43.27e6, rel=0.01)
+    stored = names["stored"]
     assert stored["CDLagrangeSingular"] == pytest.approx([1.0, 1.0], abs=1e-4)
+    assert stored["with position=True"] == pytest.approx([1.0, 1.0], abs=1e-3)
     assert stored["CDLagrange"][0] < 0.9 and stored["CDLagrange"][1] == pytest.approx(1.0, abs=2e-3)
     assert max(stored["GeneralizedAlpha"]) < 0.5
 
