@@ -397,6 +397,10 @@ class Contact:
         """Raise a ValueError for points inside the obstacle at the start, at ``u`` and ``t``. Collective."""
         refuse_penetration(self, self.gap_on_all_ranks(u, t), self.places(u), "contact points")
 
+    def unseen_overlap(self, u: FloatArray) -> str:
+        """What overlaps at ``u`` deeper than gaps tell, in words; empty where they tell all. Collective."""
+        return ""
+
     def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where points with velocities ``v`` at ``t`` may tunnel in a step of ``dt``. Collective."""
         if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:

@@ -17,6 +17,8 @@ from .tables import DEPTH
 
 #: Sum of the normals over the area below which a surface is closed, or nearly so.
 _OPEN = 0.5
+#: Depth of a node over that of the gaps, which are means, from which on these do not tell of it.
+_UNSEEN = 2.0
 #: Facets whose distance is computed, those with the nearest centres.
 _NEAREST = 32
 
@@ -57,6 +59,23 @@ def refuse_overlap(contact: Any, u: FloatArray) -> None:
             f"the surfaces {names} overlap at the start, the deepest at ({shown}) m, {deepest:.3g} m inside "
             "the other part: move the parts, or allow it (allow_penetration=True)"
         )
+
+
+def unseen_overlap(contact: Any, u: FloatArray) -> str:
+    """What overlaps at ``u`` by more than the gaps tell, in words, or an empty text. Collective.
+
+    Facets face each other down to a depth of one cell: what lies deeper has no gap.
+    """
+    told = abs(float(contact.comm.allreduce(contact.gap(u).min(initial=0.0), op=MPI.MIN)))
+    deepest, where = _deepest_inside(contact, u)
+    if deepest <= max(_UNSEEN * told, contact.gap_tolerance, TOUCHING * contact.system.length):
+        return ""
+    names = " and ".join(repr(name) for name in contact.surfaces)
+    shown = ", ".join(f"{value:.6g}" for value in where)
+    return (
+        f"the surfaces {names} overlap by {deepest:.3g} m at ({shown}) m, but gaps tell of {told:.3g} m: "
+        "what lies deeper than a cell is not seen"
+    )
 
 
 def _deepest_inside(contact: Any, u: FloatArray) -> tuple[float, FloatArray]:

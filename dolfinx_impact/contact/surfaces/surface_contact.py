@@ -17,7 +17,7 @@ from ..base import RANKS, Contact
 from ..compiled import CompiledContact, Surface
 from ..state import ContactState
 from .assembly import Assembly
-from .checks import refuse_facing_away, refuse_overlap
+from .checks import refuse_facing_away, refuse_overlap, unseen_overlap
 from .corners import CORNER
 from .facet_shape import facet_shape
 from .facets import Facets, collect
@@ -258,6 +258,10 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.refuse_penetration`; also where surfaces overlap deeply. Collective."""
         if not self.tie:
             refuse_overlap(self, u)
+
+    def unseen_overlap(self, u: FloatArray) -> str:
+        """See :meth:`.Contact.unseen_overlap`. Collective."""
+        return "" if self.tie else unseen_overlap(self, u)
 
     def past(self) -> dict[str, AnyArray]:
         """See :meth:`.Contact.past`; L of the last step follows from the displacements."""

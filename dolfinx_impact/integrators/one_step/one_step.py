@@ -167,6 +167,12 @@ class OneStepMethod(Integrator):
             gap = self.contact.gap_on_all_ranks(self.u, self.t)
             inside = np.isfinite(gap) & (gap < 0.0) & ~self.contact.bilateral
             self.gap_start[inside] = gap[inside]
+            for each in self.contact.members:
+                unseen = each.unseen_overlap(self.u) if each.allow_penetration else ""
+                if unseen:
+                    raise ValueError(
+                        f"{unseen}, and closing= does not push it out: begin less deep, or take coarser cells"
+                    )
 
     def least_gap(self) -> FloatArray:
         """Gaps that are asked for at ``t``: 0, or ``g_0 (1 - (t - t_0)/T)`` with ``closing=T``, (p,) [m]."""
