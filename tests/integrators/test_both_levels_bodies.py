@@ -83,8 +83,10 @@ def test_a_step_in_four_parts_is_four_steps(monkeypatch):
             r, r_t, loaded = r + fine.r, r_t + fine.r_t, loaded + nodal(fine)
         whole.step()
         balance.step()
-        for name in ("u", "v", "w", "r_position", "r_t_position"):
+        for name in ("u", "v", "w"):
             np.testing.assert_allclose(getattr(whole, name), getattr(fine, name), rtol=0, atol=1e-12)
+        for name in ("r_position", "r_t_position"):  # of a whole step at the force of the last part
+            np.testing.assert_allclose(getattr(whole, name), 4 * getattr(fine, name), rtol=0, atol=1e-12)
         for found, sums in ((whole.r, r), (whole.r_t, r_t), (nodal(whole), loaded)):
             np.testing.assert_allclose(found, sums, rtol=0, atol=1e-12)
         change = (whole.system.mass * whole.v - momentum).reshape(-1, 2).sum(axis=0)

@@ -45,8 +45,13 @@ def aspects(s: Scenario) -> set[tuple[str, str]]:
 def cost(s: Scenario) -> float:
     """Time that a scenario takes, roughly, over that of a short explicit run in the plane."""
     rest = 2.0 if s.motion == "rest" else 1.0
+    both = 4.0 if s.position and s.motion != "pressed" and len(s.blocks) > 1 else 1.0
     return (
-        rest * (1.0 if s.explicit else 3.0) * (1.0 if s.degree == 1 else 3.0) * (1.0 if s.gdim == 2 else 4.0)
+        both
+        * rest
+        * (1.0 if s.explicit else 3.0)
+        * (1.0 if s.degree == 1 else 3.0)
+        * (1.0 if s.gdim == 2 else 4.0)
     )
 
 

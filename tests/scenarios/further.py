@@ -219,7 +219,7 @@ def by_forms(s):
         and len({(b.density, b.modulus) for b in s.blocks}) == 1
         and not any(b.distort for b in s.blocks)
     )
-    loads = s.ground or s.traction or s.push or s.bulk or s.scaled or s.dashpots
+    loads = s.ground or s.traction or s.push or s.bulk or s.scaled or s.dashpots or s.motion == "pressed"
     cells = s.locking is None and s.degree == 1 and s.hypothesis is None and not s.adapt
     laws = s.law in ("linear", "neo-hookean")
     damped = s.law == "linear" and s.scheme != "NohBathe"

@@ -40,6 +40,8 @@ class HalvedSteps:
         self.after_part: Callable[[], None] = lambda: None
         self._nodal: FloatArray | None = None
         self._sums = np.zeros_like(scheme.r), np.zeros_like(scheme.r_t)
+        #: Size of the part whose reactions those of the position problem are.
+        self._of = PARTS
         self._loaded = np.zeros((0, 0) if contact is None else contact.nodes.loaded.dofs.shape)
 
     def reset(self, counts: Sequence[float] = (0, 0, 1, 0, 0)) -> None:
@@ -73,12 +75,15 @@ class HalvedSteps:
     def _advance(self, s: Any, end: float) -> bool:
         """Make all parts of the step to the time ``end``; whether there were several. Collective."""
         done, parts, easy, halved = 0, 1, 0, False
+        self._of = PARTS
         while done < PARTS:
             size = PARTS // parts
             if self._made(end, done, size):
                 halved = halved or size < PARTS
                 done, easy = done + size, easy + 1
                 self._add(first=done == size, last=done == PARTS)
+                if done == PARTS:
+                    self._scale(PARTS)
                 if easy >= _EASY and parts > 1 and done % (2 * size) == 0:
                     parts, easy = parts // 2, 0
             elif parts == PARTS:
@@ -90,19 +95,28 @@ class HalvedSteps:
                 parts, easy = 2 * parts, 0
         return halved
 
+    def _scale(self, size: int) -> None:
+        """Scale the reactions that an iteration starts from, forces times time, to a part of ``size``."""
+        for reactions in (self._scheme.r_position, self._scheme.r_t_position):
+            reactions *= size / self._of
+        self._of = size
+
     def _made(self, end: float, done: int, size: int) -> bool:
         """Make a part of the step; whether an equilibrium was found. The state stays where not."""
         s = self._scheme
         s.h, start = s.dt * (size / PARTS), end - s.dt
         s.part_end = None if done + size == PARTS else start + s.dt * ((done + size) / PARTS)
+        of = self._of
         kept = {name: getattr(s, name).copy() for name in (*s.state_names, "w") if np.ndim(getattr(s, name))}
         for each in s.contact.members if s.contact is not None else ():
             each.failure = None
+        self._scale(size)
         try:
             s.make_part()
         except (NotConverged, Tunnelled):
             for name, values in kept.items():
                 getattr(s, name)[...] = values
+            self._of = of
             return False
         self.iterations += s.iterations
         self.smallest = max(self.smallest, PARTS // size)

@@ -53,7 +53,8 @@ class OneStepMethod(Integrator):
         h: The step that is made [s]: ``dt``, or a part of it.
         part_end: Time of the end of a part of a step [s]; None where it is that of the step.
         w: Velocities of the position problem, shape (size,) [m/s].
-        r_position, r_t_position: Its impulses R, shapes (p,) and (p, components) [N s].
+        r_position, r_t_position: Its impulses R, shapes (p,) and (p, components), of a step made in parts
+            the forces of the last one times ``dt`` [N s].
         pressed: Mask of the points with R > 0.
         gap_start: Penetrations at the start that are pushed out in the time ``closing``, at most 0, shape
             (p,) [m].

@@ -37,6 +37,7 @@ class StaticStep(PositionStep):
         s, moved = self._scheme, self._scheme.system.prescribed
         s.v[:] = 0.0
         self._evaluate_residual()
+        pushed = self._reactions_before()
         if moved.any:
             way = np.zeros(s.system.size)
             way[moved.dofs] = moved(s.t) - s.u_before[moved.dofs]
@@ -46,12 +47,21 @@ class StaticStep(PositionStep):
             rest += (self._rest - rest) / _PART
             s.v[:] = 0.0
             self._assemble()
-            self._linear_step(way, rest)
+            self._linear_step(way, rest - pushed)
             s.v[moved.dofs] = way[moved.dofs] / s.h
             self._evaluate_residual()
             if not np.isfinite(self._residual_norm()):
                 s.v[:] = way / s.h
                 self._evaluate_residual()
+
+    def _reactions_before(self) -> FloatArray:
+        """``B^T R`` at the beginning of the step, without which what is pressed would spring back [N s]."""
+        s, pushed = self._scheme, np.zeros(self._scheme.system.size)
+        if s.contact is not None and parallel.anywhere(s.contact.comm, self._r.any()):
+            state = s.contact.at(s.u_before, s.v, s.t - s.h, every=True)
+            Impulses(state, self._r, self._r_t if s.has_friction else None).add_to(pushed)
+            pushed[: s.system.owned][s.system.constrained] = 0.0
+        return pushed
 
     def _linear_step(self, way: FloatArray, rest: FloatArray) -> None:
         """Velocities of the linear step whose residual is ``rest``, under ties alone. Collective."""
