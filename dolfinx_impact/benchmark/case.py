@@ -96,6 +96,7 @@ class Case:
     defaults: Values = {}  #: Parameters of schemes with another default here.
     #: Courant numbers of explicit and of other schemes, where the parameter has no default.
     courants: tuple[float, float] = (1.0, 1.0)
+    explicit_courant: float | None = None  #: Default of ``courant`` with explicit schemes, if another one.
     no_critical_step: str = ""  #: Why ``courant`` is refused; empty where the system has a critical step.
     follows: bool = False  #: Whether the step follows the critical one, unless ``h`` is given.
     balance: str = "balance_residual"  #: The result that is the largest residual of the energy balance.

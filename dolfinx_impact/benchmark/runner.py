@@ -76,8 +76,9 @@ def find(case: str, scheme: str) -> Case:
 def options_of(case: Case, scheme: str) -> dict[str, Option]:
     """The parameters of a case with a scheme, whose Courant number replaces one that the case gives."""
     chosen, options = find_scheme(scheme), dict(case.parameters)
-    if chosen.courant is not None and "courant" in options and options["courant"].default is not None:
-        options["courant"] = replace(options["courant"], default=chosen.courant)
+    own = case.explicit_courant if chosen.courant is None and chosen.explicit else chosen.courant
+    if own is not None and "courant" in options and options["courant"].default is not None:
+        options["courant"] = replace(options["courant"], default=own)
     return {**options, **chosen.options}
 
 

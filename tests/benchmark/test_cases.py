@@ -48,9 +48,16 @@ def test_what_a_scheme_declares_is_refused(scheme):
             runner.parse(case, scheme, [f"{name}={value}"])
 
 
+#: Cases of contact that lasts.
+LASTING = ("press-fit",)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_impacts_have_no_static_scheme(case):
-    assert not any(SCHEMES[name].static for name in CASES[case].schemes)
+    assert any(SCHEMES[name].static for name in CASES[case].schemes) == (case in LASTING)
+    if case not in LASTING:
+        with pytest.raises(ValueError, match=f"unknown scheme 'static' for {case}"):
+            runner.find(case, "static")
 
 
 #: Rules between parameters, of steps, of schemes and of bodies: case, scheme, changes, and the refusal.
@@ -117,6 +124,17 @@ RULES = [
     ("sphere-plate", "cd-lagrange", {"v0": 1e4}, "the contact radius would be .*: change v0 or E"),
     ("sphere-rod", "cd-lagrange", {"v0": 1e-6}, "the contact radius would be .*: change v0 or E"),
     ("taylor-bar", "cd-lagrange", {"size": 0.01}, "at most the radius"),
+    (
+        "press-fit",
+        "moreau-jean",
+        {"steps": 30},
+        "steps are those of static, but are 30 .*: give courant or h",
+    ),
+    ("press-fit", "static", {"courant": 5.0}, "static has no critical step, but courant is 5.0: give steps"),
+    ("press-fit", "static", {"steps": 30, "h": 1e-3}, "give h or steps, not both"),
+    ("press-fit", "cd-lagrange", {"courant": 1.1}, "above the critical one"),
+    ("press-fit", "moreau-jean", {"theta": 0.4}, "theta"),
+    ("press-fit", "moreau-jean", {"mass": "consistent"}, "lumped"),
     ("plastic-wave", "cd-lagrange", {"v0": 1.0}, "two fronts run at a speed above that of yielding"),
 ]
 

@@ -12,6 +12,7 @@ from .experiments import taylor_tests
 from .experiments.sphere_plate import SpherePlate
 from .experiments.sphere_rod import SphereRod
 from .impacting_bar.case import Bar
+from .lasting.press_fit import PressFit
 from .materials import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pin_drop.case import PinDrop
 from .plane_block.case import PlaneBlock
@@ -61,4 +62,5 @@ CASES: Mapping[str, Case] = {
     "taylor-tests": taylor_tests.TaylorTests(),
     "sphere-plate": SpherePlate(),
     "sphere-rod": SphereRod(),
+    "press-fit": PressFit(),
 }
