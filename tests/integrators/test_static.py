@@ -1,7 +1,9 @@
 """Quasi-static equilibrium with contact: exact solutions, works, closing in time, what is refused."""
 
+import basix.ufl
 import numpy as np
 import pytest
+import ufl
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
@@ -194,6 +196,48 @@ def test_hinged_square_is_free_to_turn():
     held = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.3), fixed={"left": (1,)})
     with pytest.raises(ValueError, match="is free to move"):  # along x
         di.Static(held, 0.1)
+
+
+@pytest.mark.parametrize(("held", "free"), [((0, 1), False), ((0,), True), ((1,), True)])
+def test_a_slender_part_is_held_as_others_are(held, free):
+    """As soft as a rigid motion to round-off: its length is 2000 times its height."""
+    mesh = di.named(rectangle([0, 0], [2000, 1], (20, 1), ALONE), end=lambda x: np.isclose(x[0], 0))
+    body = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.3), fixed={"end": held}, degree=2)
+    if not free:
+        di.Static(body, 1.0)
+        return
+    with pytest.raises(ValueError, match="is free to move"):
+        di.Static(body, 1.0)
+
+
+def test_squares_that_a_corner_joins_are_hinged():
+    """Cells without a common facet turn about the node that they share."""
+    x = np.array([[i, j] for i in range(3) for j in range(3)], dtype=np.float64)
+    cells = [[0, 1, 3, 4], [4, 5, 7, 8]]
+    element = basix.ufl.element("Lagrange", "quadrilateral", 1, shape=(2,))
+    mesh = dmesh.create_mesh(ALONE, np.array(cells), x, ufl.Mesh(element))
+    foot = {"foot": lambda x: np.isclose(x[0], 0)}
+    body = di.Solid(di.named(mesh, **foot), density=1.0, law=di.LinearElastic(1.0, 0.3), fixed=["foot"])
+    with pytest.raises(ValueError, match=r"the part at \(.*\) m is free to move"):
+        di.Static(body, 1.0)
+
+
+def test_a_wire_that_a_tool_bends():
+    """1 m long and 0.5 mm thick: 3 EI w / L^3."""
+    n, E, d = 10, 2e11, 5e-4
+    x = np.linspace([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], n + 1)
+    element = basix.ufl.element("Lagrange", "interval", 1, shape=(3,))
+    line = dmesh.create_mesh(
+        ALONE, np.column_stack([np.arange(n), np.arange(1, n + 1)]), x, ufl.Mesh(element)
+    )
+    named = di.named(line, foot=lambda x: np.isclose(x[0], 0), tip=lambda x: np.isclose(x[0], 1))
+    frame = di.Frame(named, density=1e3, E=E, nu=0.3, sections=di.Section.circle(d), fixed=["foot"])
+    tool = di.MovingObstacle(di.Plane((0, 0, 0), (0, 0, -1)), translation=((0, 0, -1), lambda t: 0.01 * t))
+    scheme = di.Static(frame, 1.0, contact=di.RigidContact(frame, "tip", tool))
+    scheme.start(0.0, 0.0)
+    scheme.step()
+    assert scheme.r == pytest.approx(3 * E * np.pi * d**4 / 64 * 0.01, rel=2e-2)
+    assert scheme.halved.halved == 0
 
 
 def test_no_equilibrium_is_told():

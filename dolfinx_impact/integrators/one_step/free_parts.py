@@ -11,6 +11,7 @@ from ... import parallel
 from ..._types import BoolArray, FloatArray
 from ...contact.base import Contact
 from ...systems.system import System
+from .rigid_motions import free_rigid_motion, is_rigid_in_pieces
 
 #: A motion is free where its stiffness is below this part of the largest one, over the masses.
 _FREE = 1e-12
@@ -25,11 +26,19 @@ def refuse_free_parts(system: System, contact: Contact | None) -> None:
     """Raise a ValueError where a part can move at rest without a force. Collective.
 
     By products with ``(M + K/s)^-1 M``, s far below the stiffness of all elastic motions: what they leave of
-    a vector is free to move, but for what ties hold.
+    a vector is free to move, but for what ties hold. As soft are slender parts, so that of bodies on a mesh
+    the rigid motions of their parts decide then.
     """
-    motion, comm = _free_motion(system, contact), system.comm
+    tied = _tied(contact)
+    motion, comm = _free_motion(system, tied), system.comm
     size = parallel.largest(comm, np.abs(motion))
     if size < _MOVES:
+        return
+    motion /= size
+    if is_rigid_in_pieces(system) and _resisted(system, motion):
+        motion = free_rigid_motion(system, tied)[: system.owned]  # or the part is slender alone
+    size = parallel.largest(comm, np.abs(motion))
+    if size == 0.0:
         return
     raise ValueError(
         f"{_name(system, np.abs(motion) > 0.1 * size)} is free to move: hold it, or take "
@@ -37,13 +46,24 @@ def refuse_free_parts(system: System, contact: Contact | None) -> None:
     )
 
 
-def _free_motion(system: Any, contact: Contact | None) -> FloatArray:
+def _tied(contact: Contact | None) -> list[Contact]:
+    """The contacts with ties. Collective."""
+    members = () if contact is None else contact.members
+    return [each for each in members if parallel.anywhere(each.comm, each.bilateral.any())]
+
+
+def _resisted(system: Any, motion: FloatArray) -> bool:
+    """Whether the motion changes a force on what it moves. Collective."""
+    n = system.owned
+    u, rest, still, moved = (np.zeros(system.size) for _ in range(4))
+    system.force(0.0, u, rest, still)
+    u[:n] = 1e-6 * system.length * motion
+    system.force(0.0, u, rest, moved)
+    return parallel.anywhere(system.comm, (still != moved)[:n][np.abs(motion) > 0.1].any())
+
+
+def _free_motion(system: Any, tied: list[Contact]) -> FloatArray:
     """A motion of size 1 that nothing resists, shape (owned,); 0 where there is none. Collective."""
-    tied = (
-        []
-        if contact is None
-        else [each for each in contact.members if parallel.anywhere(each.comm, each.bilateral.any())]
-    )
     critical = float(system.critical_time_step())
     if not np.isfinite(critical):
         return np.asarray(~system.constrained, dtype=np.float64)

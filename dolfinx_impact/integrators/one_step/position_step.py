@@ -28,8 +28,9 @@ _VELOCITY_STEP = 0.01
 _CLOSED = 1e-11
 
 #: Gaps of surfaces jump where segments that are slivers, 1e-10 of a facet, come and go: after so many
-#: iterations a correction of that part of the velocity is accepted.
-_SETTLED, _SLIVERS = 8, 1e-8
+#: iterations a correction of that part of the velocity is accepted. Without mass the round-off of slender
+#: parts is as large, at which corrections come to rest.
+_SETTLED, _SLIVERS, _AT_REST = 8, 1e-8, 20
 
 
 class PositionStep(StepEquation):
@@ -85,6 +86,7 @@ class PositionStep(StepEquation):
         self._linear = system.linear and flat and not damped
         # With exact tangents the next correction would be of the order of the square of this one.
         self._enough = SQUARED if flat else TOLERANCE
+        self._settled = _SETTLED if varying else MOST if self.inertia else _AT_REST
 
     # -- the position problem
 
@@ -121,7 +123,7 @@ class PositionStep(StepEquation):
             size = self._size(before)
             change = self._largest(np.abs(s.v[:n] - before[:n]))
             accepted = max(self._enough * size, self._round_off())
-            if self._slopes is not None and s.iterations >= _SETTLED:
+            if s.iterations >= self._settled:
                 accepted = max(accepted, _SLIVERS * size)
             whole = self._shortened(before, same and change > accepted) == 1.0
         if s.contact is not None:
