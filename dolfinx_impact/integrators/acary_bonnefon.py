@@ -34,6 +34,10 @@ class AcaryBonnefon(Integrator):
     ``v' = v_free + A^-1 L^T P - (2/h) (1 - A^-1 M) L^T tau`` and ``u' = u_free + h/2 A^-1 L^T P +
     A^-1 M L^T tau``.
 
+    Where the forecast is open and tau closes the point, P = 0 and the velocity points into the obstacle: that
+    creates energy at steps far above the critical one. ``MoreauJean(position=True)`` is without a forecast,
+    for nonlinear bodies, friction and moving obstacles too.
+
     Args:
         system: A linear system with constant loads; each contact point acts on one mass.
         dt: Time step [s].

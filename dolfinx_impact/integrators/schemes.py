@@ -208,7 +208,8 @@ class MoreauJean(ThetaMethod):
 
     Raises:
         ValueError: A step that is not positive, theta or forecast outside [0, 1], an unknown
-            mass or force; with ``position`` theta below 1/2, a consistent mass, contact of surfaces.
+            mass or force; with ``position`` theta below 1/2, a consistent mass; (by ``start``) with
+            ``closing`` surfaces that overlap deeper than their gaps are seen, about a cell.
         NotConverged: (by ``step``) no equilibrium of contact, with ``position`` not in 256 parts of a step.
     """
 
