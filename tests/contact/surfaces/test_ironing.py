@@ -77,9 +77,9 @@ def means(found):
 
 NIGHTLY = pytest.mark.nightly
 RUNS = [
-    pytest.param(di.Static, (12, "die"), marks=pytest.mark.slow),
-    pytest.param(di.Static, (8, "block"), marks=pytest.mark.slow),
-    pytest.param(di.Static, (12, "block"), marks=NIGHTLY),
+    pytest.param(di.Static, (12, "block"), marks=pytest.mark.slow),
+    pytest.param(di.Static, (8, "die"), marks=NIGHTLY),
+    pytest.param(di.Static, (12, "die"), marks=NIGHTLY),
     pytest.param(di.Static, (16, "die"), marks=NIGHTLY),
     pytest.param(di.MoreauJean, (8, "die"), marks=NIGHTLY),
     pytest.param(di.MoreauJean, (12, "block"), marks=NIGHTLY),
@@ -88,11 +88,11 @@ RUNS = [
 
 @pytest.mark.parametrize("kind, other", RUNS)
 def test_forces_do_not_know_mesh_nor_side(kind, other):
-    """Within 3 % of statics on 8 cells with the die as slave, and no step in more than 8 parts.
+    """Within 3 % of statics on 8 cells with the block as slave, and no step in more than 8 parts.
 
-    As measured 1.8 % on 12 cells with the die as slave, 1.6 % with the block, and 0.9 % on 8 with the block.
+    As measured 1.1 % on 12 cells with the block as slave, 1.6 % with the die, and 0.8 % on 8 with the die.
     """
-    (one, parts), (two, more) = forces(di.Static, 8, "die"), forces(kind, *other)
+    (one, parts), (two, more) = forces(di.Static, 8, "block"), forces(kind, *other)
     assert means(two) == pytest.approx(means(one), rel=0.03)
     assert max(parts, more) <= 8
     # What slides is pulled by mu times its weight on the mean, less what the slope of the dent gives.

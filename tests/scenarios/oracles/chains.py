@@ -90,3 +90,53 @@ def ended(s):
         return
     energy = run["kinetic"] + run["internal"]
     yield Misfit("energy of an unstable run over that of its start", energy.max() / energy[0], 1.0, 1e3)
+
+
+@small_problem(3, 4)
+def stopped(s):
+    """Masses on springs, dashpots and stops, by contact at both levels: the laws of both problems.
+
+    ``R = M (w - v) - h F_theta`` with the velocity w that the displacements give, and ``P = M (v' - v) - h
+    F_theta``: both are 0 without a stop, push, R where the gap is 0 and nowhere else, and at what is closed
+    nothing goes on into the stop. Statics has ``R = -h F(u')``. Rounding of the largest forces and ways.
+    """
+    made, rng = Chain(s.seed), random.Random(f"stopped {s.seed}")
+    n, load = len(made.mass), rng.uniform(-20.0, 20.0)
+    system, K = made.system(load), made.K + np.eye(len(made.mass))
+    stops = sorted(rng.sample(range(n), rng.randint(1, n)))
+    lower = [-rng.uniform(0.0, 0.05) for _ in stops]
+    contact = [di.DofBound(system, k, lower=value) for k, value in zip(stops, lower)]
+    h = rng.choice((0.5, 5.0, 50.0)) * system.critical_time_step()
+    theta = rng.choice((0.5, 0.7, 1.0, None))
+    if theta is None:
+        scheme, theta, M, C = di.Static(system, h, contact=contact), 1.0, 0.0 * made.mass, 0.0 * made.C
+    else:
+        scheme = di.MoreauJean(system, h, theta=theta, contact=contact, position=True)
+        M, C = made.mass, made.C
+    scheme.start(0.0, rng.uniform(-1.0, 1.0))
+    inside, pulls, apart, off, into, fast = np.zeros(6)
+    largest = np.zeros(2)
+    for _ in range(40):
+        u, v = scheme.u.copy(), scheme.v.copy()
+        scheme.step()
+        w = ((scheme.u - u) / h - (1 - theta) * v) / theta
+        smooth = h * (load * made.mass - K @ (u + theta * (scheme.u - u)) - C @ ((1 - theta) * v + theta * w))
+        R, P = M * (w - v) - smooth, M * (scheme.v - v) - smooth
+        r, gap = np.zeros(n), np.full(n, np.inf)
+        r[stops], gap[stops] = scheme.r, scheme.u[stops] - lower
+        size = (
+            np.abs(smooth).max() + np.abs(M * scheme.v).max() + np.abs(K).max() * np.abs(scheme.u).max() * h
+        )
+        largest = np.maximum(largest, [size, np.abs(scheme.u).max() + np.abs(h * v).max()])
+        off = max(off, np.abs(P - r).max())
+        inside, pulls = max(inside, -gap.min()), max(pulls, -R[stops].min(), -r.min())
+        open_ = gap > 1e-9 * largest[1]
+        apart = max(apart, np.abs(R[open_]).max(initial=0.0))
+        if M.any():
+            fast = max(fast, np.abs(v).max())
+            into = max(into, -scheme.v[~open_].min(initial=0.0))
+    yield Misfit("impulse beyond Newton's law [N s]", off, 0.0, 1e-9 * largest[0])
+    yield Misfit("depth in a stop [m]", max(inside, 0.0), 0.0, 1e-10 * largest[1])
+    yield Misfit("stop that pulls [N s]", max(pulls, 0.0), 0.0, 1e-9 * largest[0])
+    yield Misfit("reaction of a stop that is not touched [N s]", apart, 0.0, 1e-9 * largest[0])
+    yield Misfit("velocity into a stop [m/s]", into, 0.0, 1e-9 * fast)
