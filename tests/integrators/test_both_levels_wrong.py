@@ -121,23 +121,19 @@ def smooth_velocity(monkeypatch):
 
 @pytest.mark.parametrize(
     "wrong, creep, speed",
-    [(None, 0.0, 0.0), (smooth_position, 1e-4, 0.1), (smooth_velocity, 1e-3, 1.0)],
-    ids=["both", "velocity alone", "position alone"],
+    [(smooth_position, 1e-4, 0.1), (smooth_velocity, 1e-3, 1.0)],
+    ids=["velocity alone", "position alone"],
 )
 def test_friction_in_one_problem_alone_does_not_hold_what_sticks(wrong, creep, speed, monkeypatch):
     """The block creeps by its forces in each step, or keeps a speed that nothing stops."""
-    if wrong:
-        wrong(monkeypatch)
+    wrong(monkeypatch)
     s = block(0.7)
-    for _ in range(60):
+    for _ in range(40):
         before = s.u.copy()
         s.step()
     foot = s.contact.L.dofs
     crept, fast = np.abs(s.u - before)[foot].max(), np.abs(s.v[foot]).max()
-    if wrong is None:
-        assert crept < 1e-15 and fast < 1e-12
-    else:
-        assert crept > creep and fast > speed
+    assert crept > creep and fast > speed
 
 
 @pytest.mark.parametrize("checked", [True, False])
