@@ -1,4 +1,4 @@
-"""Hertz impact of an elastic sphere on a rigid plane."""
+"""Hertz's theory: bodies that press on each other along a line or at a point, and the impact of a sphere."""
 
 from __future__ import annotations
 
@@ -10,6 +10,110 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from .._types import FloatArray
+
+
+def effective_modulus(E1: float, nu1: float, E2: float, nu2: float) -> float:
+    """``E*`` of two half-spaces, ``1/E* = (1 - nu1^2)/E1 + (1 - nu2^2)/E2`` [Pa]; E may be infinite."""
+    return 1.0 / ((1 - nu1**2) / E1 + (1 - nu2**2) / E2)
+
+
+def effective_radius(radius1: float, radius2: float = 0.0) -> float:
+    """``R``, ``1/R = 1/radius1 + 1/radius2`` [m]: 0 is a flat body, a negative radius a concave one."""
+    return 1.0 / sum(1.0 / each for each in (radius1, radius2) if each)
+
+
+@dataclass(frozen=True)
+class HertzLine:
+    """Two cylinders with parallel axes that a load F' presses together, per length, in plane strain.
+
+    ``b^2 = 4 F' R / (pi E*)``, ``p = p0 sqrt(1 - x^2/b^2)``, ``p0 = E* b / (2 R)``. Johnson, Contact
+    Mechanics (1985), doi:10.1017/CBO9781139171731, (4.42)-(4.45). Valid for b much smaller than both radii.
+
+    Args:
+        modulus, radius: ``E*`` [Pa] and R [m], as of :func:`effective_modulus`, :func:`effective_radius`.
+        load: F' [N/m].
+    """
+
+    modulus: float
+    radius: float
+    load: float
+
+    @classmethod
+    def of_half_width(cls, modulus: float, radius: float, half_width: float) -> HertzLine:
+        """The load of a half-width b [m]."""
+        return cls(modulus, radius, math.pi * modulus * half_width**2 / (4 * radius))
+
+    @classmethod
+    def of_peak_pressure(cls, modulus: float, radius: float, pressure: float) -> HertzLine:
+        """The load of a largest pressure p0 [Pa]."""
+        return cls.of_half_width(modulus, radius, 2 * radius * pressure / modulus)
+
+    @property
+    def half_width(self) -> float:
+        """``b`` [m]."""
+        return math.sqrt(4 * self.load * self.radius / (math.pi * self.modulus))
+
+    @property
+    def peak_pressure(self) -> float:
+        """``p0`` [Pa]."""
+        return self.modulus * self.half_width / (2 * self.radius)
+
+    def pressure(self, x: ArrayLike) -> FloatArray:
+        """Pressure at the distance x from the middle [Pa]."""
+        return _ellipse(self.peak_pressure, self.half_width, x)
+
+
+@dataclass(frozen=True)
+class HertzPoint:
+    """Two spheres that a load F presses together.
+
+    ``a^3 = 3 F R / (4 E*)``, ``p = p0 sqrt(1 - r^2/a^2)``, ``p0 = 2 E* a / (pi R)``, approach ``a^2/R``.
+    Johnson, Contact Mechanics (1985), doi:10.1017/CBO9781139171731, (4.22)-(4.24). Valid for a much smaller
+    than both radii.
+
+    Args:
+        modulus, radius: As of :class:`HertzLine`.
+        load: F [N].
+    """
+
+    modulus: float
+    radius: float
+    load: float
+
+    @classmethod
+    def of_half_width(cls, modulus: float, radius: float, half_width: float) -> HertzPoint:
+        """The load of a contact radius a [m]."""
+        return cls(modulus, radius, 4 / 3 * modulus * half_width**3 / radius)
+
+    @classmethod
+    def of_approach(cls, modulus: float, radius: float, approach: float) -> HertzPoint:
+        """The load of an approach [m] of points far from the contact, ``4/3 E* sqrt(R) d^(3/2)``."""
+        return cls.of_half_width(modulus, radius, math.sqrt(radius * approach))
+
+    @property
+    def half_width(self) -> float:
+        """Radius ``a`` of the contact [m]."""
+        return float(np.cbrt(3 * self.load * self.radius / (4 * self.modulus)))
+
+    @property
+    def peak_pressure(self) -> float:
+        """``p0`` [Pa]."""
+        return 2 * self.modulus * self.half_width / (math.pi * self.radius)
+
+    @property
+    def approach(self) -> float:
+        """How much points far from the contact approach each other [m]."""
+        return self.half_width**2 / self.radius
+
+    def pressure(self, r: ArrayLike) -> FloatArray:
+        """Pressure at the distance r from the middle [Pa]."""
+        return _ellipse(self.peak_pressure, self.half_width, r)
+
+
+def _ellipse(most: float, half_width: float, x: ArrayLike) -> FloatArray:
+    ratio = np.asarray(x, dtype=np.float64) / half_width
+    pressure: FloatArray = most * np.sqrt(np.maximum(1 - ratio**2, 0.0))
+    return pressure
 
 
 @dataclass(frozen=True)

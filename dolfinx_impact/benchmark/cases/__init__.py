@@ -12,6 +12,7 @@ from .experiments import taylor_tests
 from .experiments.sphere_plate import SpherePlate
 from .experiments.sphere_rod import SphereRod
 from .impacting_bar.case import Bar
+from .lasting import hertz_static, shaft_in_ring
 from .lasting.press_fit import PressFit
 from .materials import cook_membrane, plastic_wave, rubber_block, taylor_bar
 from .pin_drop.case import PinDrop
@@ -63,4 +64,6 @@ CASES: Mapping[str, Case] = {
     "sphere-plate": SpherePlate(),
     "sphere-rod": SphereRod(),
     "press-fit": PressFit(),
+    "shaft-in-ring": shaft_in_ring.ShaftInRing(),
+    "hertz-static": hertz_static.HertzStatic(),
 }
