@@ -49,7 +49,7 @@ def test_what_a_scheme_declares_is_refused(scheme):
 
 
 #: Cases of contact that lasts.
-LASTING = ("press-fit",)
+LASTING = ("press-fit", "shaft-in-ring", "hertz-static")
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -135,6 +135,19 @@ RULES = [
     ("press-fit", "cd-lagrange", {"courant": 1.1}, "above the critical one"),
     ("press-fit", "moreau-jean", {"theta": 0.4}, "theta"),
     ("press-fit", "moreau-jean", {"mass": "consistent"}, "lumped"),
+    ("shaft-in-ring", "static", {"bore": 0.02}, "bore must be below radius, but is 0.02 m of 0.02 m"),
+    ("shaft-in-ring", "static", {"outer": 0.01}, "radius must be below outer"),
+    ("shaft-in-ring", "static", {"interference": 1e-3}, "at most a hundredth of the thickness"),
+    ("shaft-in-ring", "static", {"gap_tolerance": 1e-6}, "small against the interference"),
+    ("shaft-in-ring", "static", {"push": 0.015}, "push must be below half of the length"),
+    ("shaft-in-ring", "static", {"push": 1e-5, "friction": 0.0}, "friction must be above 0 with it"),
+    ("shaft-in-ring", "static", {"closing": None}, "closing must be a time"),
+    ("shaft-in-ring", "static", {"t_end": 0.5}, "t_end must be at least closing, 1 s, but is 0.5 s"),
+    ("shaft-in-ring", "moreau-jean", {"position": False}, "give position=True too"),
+    ("hertz-static", "static", {"radius2": -0.01}, "concave body must have a larger radius than 0.01 m"),
+    ("hertz-static", "static", {"load": 1e9}, "half-width would be .* of the smaller radius, .*the load"),
+    ("hertz-static", "static", {"load": 1e-9}, "half-width would be .* of the smaller radius"),
+    ("hertz-static", "static", {"gap_tolerance": 1e-9}, "small against the depth of the contact, 1e-08 m"),
     ("plastic-wave", "cd-lagrange", {"v0": 1.0}, "two fronts run at a speed above that of yielding"),
 ]
 

@@ -57,6 +57,7 @@ LONG = (
     "distasio-vdp-only-conservative",
     "distasio-arch-",
     "hertz-sphere-",
+    "hertz-static-",
     "oblique-discs-",
     "plane-reference-",
     "plane-loss-",
