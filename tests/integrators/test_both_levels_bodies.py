@@ -14,6 +14,7 @@ from support.pairs import bars
 import dolfinx_impact as di
 from dolfinx_impact.algebra.complementarity import NotConverged
 from dolfinx_impact.integrators.one_step.position_step import PositionStep
+from dolfinx_impact.integrators.one_step.static_step import StaticStep
 from dolfinx_impact.integrators.one_step.step_equation import StepEquation
 
 ALONE, WORLD = MPI.COMM_SELF, MPI.COMM_WORLD
@@ -60,14 +61,14 @@ def nodal(s):
 
 def failing(monkeypatch, largest):
     """Position problems are found only in parts up to this one, and leave a state behind where not."""
-    original = PositionStep.update
+    for step in (PositionStep, StaticStep):
 
-    def update(self):
-        original(self)
-        if self._scheme.h > largest * (1 + 1e-9):
-            raise NotConverged("as the test wants")
+        def update(self, original=step.update):
+            original(self)
+            if self._scheme.h > largest * (1 + 1e-9):
+                raise NotConverged("as the test wants")
 
-    monkeypatch.setattr(PositionStep, "update", update)
+        monkeypatch.setattr(step, "update", update)
 
 
 def test_a_step_in_four_parts_is_four_steps(monkeypatch):
@@ -96,6 +97,38 @@ def test_a_step_in_four_parts_is_four_steps(monkeypatch):
     ends = balance.kinetic + balance.internal_work + balance.dissipated
     start = 0.5 * whole.system.mass.sum() / 2 * 1.49
     assert ends - balance.external - balance.contact == pytest.approx(start, abs=1e-12)
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_reactions_of_a_step_in_parts(monkeypatch, static):
+    """Means over the whole step; without mass those at its end."""
+    runs = []
+    for dt in (0.4, 0.1):
+        body = di.Solid(
+            boxed(ALONE, 2),
+            density=1.0,
+            law=di.LinearElastic(40.0, 0.3),
+            prescribed={"top": {0: lambda t: 0.0, 1: lambda t: -0.1 * t}},
+        )
+        contact = di.RigidContact(body, "foot", floor(2))
+        s = (
+            di.Static(body, dt, contact)
+            if static
+            else di.MoreauJean(body, dt, 1.0, contact=contact, position=True)
+        )
+        s.start(0.0, 0.0)
+        runs.append(s)
+    whole, fine = runs
+    failing(monkeypatch, whole.dt / 4)
+    for _ in range(2):
+        whole.step()
+        parts = []
+        for _ in range(4):
+            fine.step()
+            parts.append(fine.reactions())
+        found = parts[-1] if static else np.mean(parts, axis=0)
+        np.testing.assert_allclose(whole.reactions(), found, rtol=0, atol=1e-10)
+    assert whole.halved.halved == 2 and np.abs(found).max() > 0.1
 
 
 def test_a_step_without_equilibrium_is_told_in_words(monkeypatch):

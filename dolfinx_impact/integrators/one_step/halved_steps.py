@@ -39,6 +39,8 @@ class HalvedSteps:
         self.reset()
         self.after_part: Callable[[], None] = lambda: None
         self._nodal: FloatArray | None = None
+        #: Sum of the reactions over the parts so far.
+        self._reacted = np.zeros(scheme.system.prescribed.dofs.size)
         self._sums = np.zeros_like(scheme.r), np.zeros_like(scheme.r_t)
         #: Size of the part whose reactions those of the position problem are.
         self._of = PARTS
@@ -47,6 +49,8 @@ class HalvedSteps:
     def reset(self, counts: Sequence[float] = (0, 0, 1, 0, 0)) -> None:
         """Set the counts to 0, or to those of :meth:`state`: a run begins, or goes on."""
         self.steps, self.halved, self.smallest, self.iterations, self.most = map(int, counts)
+        #: Reactions of the last step at moved dofs [N], where it was made in parts.
+        self.reactions: FloatArray | None = None
 
     def state(self) -> FloatArray:
         """The counts, for :meth:`reset`, shape (5,)."""
@@ -65,7 +69,7 @@ class HalvedSteps:
         Raises:
             NotConverged: Not even in the smallest parts; the state is that after the last part found.
         """
-        s, self._nodal, before = self._scheme, None, self.iterations
+        s, self._nodal, self.reactions, before = self._scheme, None, None, self.iterations
         try:
             self.halved += self._advance(s, s.t)
         finally:
@@ -124,9 +128,15 @@ class HalvedSteps:
         return True
 
     def _add(self, *, first: bool, last: bool) -> None:
-        """Add the impulses of a part to those of the step, where it is not the whole. Collective."""
+        """Add impulses and reactions of a part to those of the step; nothing for the whole. Collective."""
         s = self._scheme
-        if s.contact is None or (first and last):
+        if first and last:
+            return
+        reactions = s.reactions()
+        self._reacted[:] = reactions * (s.h / s.dt) + (0.0 if first else self._reacted)
+        if last:  # means over the step; without mass those at its end
+            self.reactions = self._reacted.copy() if s.step_solver.inertia else reactions
+        if s.contact is None:
             return
         if first:
             self._nodal = self._loaded

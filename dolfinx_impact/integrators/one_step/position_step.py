@@ -332,6 +332,8 @@ class PositionStep(StepEquation):
     def reactions(self) -> FloatArray:
         """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
         s = self._scheme
+        if s.halved.reactions is not None:
+            return np.array(s.halved.reactions)
         reactions: FloatArray = self._reactions + (self._kicks - s.moved_impulses(s.impulses)) / s.h
         return reactions
 
