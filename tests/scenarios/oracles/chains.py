@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 
+import basix.ufl
 import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
 
 import dolfinx_impact as di
 
@@ -140,3 +143,39 @@ def stopped(s):
     yield Misfit("stop that pulls [N s]", max(pulls, 0.0), 0.0, 1e-9 * largest[0])
     yield Misfit("reaction of a stop that is not touched [N s]", apart, 0.0, 1e-9 * largest[0])
     yield Misfit("velocity into a stop [m/s]", into, 0.0, 1e-9 * fast)
+
+
+@small_problem(5, 16)
+def propped(s):
+    """A cantilever that sags on a stop at its end: the force of the stop is that of Timoshenko's beam.
+
+    ``(w L^4 / (8 E I) + w L^2 / (2 k G A) - d) / (L^3 / (3 E I) + L / (k G A))`` under its weight w, at both
+    levels at some hundred critical steps, which take the motion, and in statics. 2 % with 16 elements.
+    """
+    rng = random.Random(f"propped {s.seed}")
+    n, E, rho, radius, part = 16, 1e9, 1e3, rng.uniform(0.02, 0.05), rng.uniform(0.2, 0.8)
+    x = np.column_stack([np.linspace(0.0, 1.0, n + 1), np.zeros((n + 1, 2))])
+    element = basix.ufl.element("Lagrange", "interval", 1, shape=(3,))
+    cells = np.array([[i, i + 1] for i in range(n)], dtype=np.int64)
+    line = di.named(dmesh.create_mesh(MPI.COMM_SELF, cells=cells, e=element, x=x), root=lambda x: x[0] < 1e-9)
+    section = di.Section.circle(2 * radius)
+    weight = rho * section.area * 10.0
+    options = {"density": rho, "E": E, "nu": 0.3, "sections": section, "gravity": (0.0, 0.0, -10.0)}
+    frame = di.Frame(line, fixed=["root"], **options)
+    bending, shear = E * section.Iy, section.shear * E / 2.6 * section.area
+    sag = weight * (1 / (8 * bending) + 1 / (2 * shear))
+    right = sag * (1 - part) / (1 / (3 * bending) + 1 / shear)
+    end = 6 * int(np.argmax(frame.x[:, 0])) + 2
+    h = 200 * frame.critical_time_step()
+    for kind, given, steps in (
+        (di.Static, {}, 2),
+        (di.MoreauJean, {"theta": 1.0, "position": True}, 300),
+        (di.GeneralizedAlpha, {"rho_inf": 0.0, "position": True}, 300),
+    ):
+        scheme = kind(frame, h, contact=di.DofBound(frame, end, lower=-part * sag), **given)
+        scheme.start(0.0, 0.0)
+        for _ in range(steps):
+            scheme.step()
+        force, depth = float(scheme.r.sum()) / h, -part * sag - scheme.u[end]
+        yield Misfit(f"force of a stop under a cantilever, {kind.__name__} [N]", force, right, 0.02 * right)
+        yield Misfit(f"depth in it, {kind.__name__} [m]", max(depth, 0.0), 0.0, 1e-12)
