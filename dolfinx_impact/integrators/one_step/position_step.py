@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
-from scipy import sparse
 
 from ... import parallel
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._types import FloatArray
 from ...algebra import complementarity, kernels
-from ...algebra.saddle_point import Constraints, SaddlePoint
+from ...algebra.saddle_point import SaddlePoint
 from ...algebra.sparse_solver import LinearSolverFailed
-from ...contact.state import ContactState, Impulses
+from ...contact.state import Impulses
 from ..impulses.delassus_lumped import lumped_delassus
-from .active_set import ActiveSet, Arguments, blocks, diagonal
-from .free_tangents import FreeTangents
-from .gap_slopes import GapSlopes
+from .active_set import ActiveSet, ActiveSets, Arguments, diagonal
+from .position_contact import PositionContact
 from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
 #: Time step of differences for prescribed velocities, over that of the scheme.
@@ -66,66 +63,42 @@ class PositionStep(StepEquation):
         super().__init__(scheme)
         system, contact = scheme.system, scheme.contact
         self._response = lumped_delassus(scheme) if contact is not None and self.inertia else None
+        self._contact = None if contact is None else PositionContact(scheme, self._free)
         self._saddle = SaddlePoint(system.comm, system.owned)
-        self._global = system.global_dofs()
-        self._all = int(parallel.total(system.comm, system.owned))
-        self._free_dofs = self._free.astype(np.float64)
         self._diagonal = np.zeros(system.owned)
-        count, components = (0, 0) if contact is None else (contact.count, contact.L.components)
-        self._r, self._r_t = np.zeros(count), np.zeros((count, components))
-        self._state: ContactState | None = None
         self._factorised: bytes | None = None
         self._kicks = np.zeros(system.prescribed.dofs.size)
-        varying = contact is not None and contact.L.iterated and not contact.constant
-        self._slopes = GapSlopes(scheme) if varying else None
-        rough = varying and contact.friction > 0 and parallel.anywhere(system.comm, system.constrained.any())
-        self._free_tangents = FreeTangents(scheme, self._free_dofs) if rough else None
         #: Whether one iteration is exact while no point opens or closes, and none slips.
         flat = self._solver.exact and (contact is None or contact.constant)
         damped = system.has_damping and getattr(system, "rayleigh", None) is None  # with a kink, by a user
         self._linear = system.linear and flat and not damped
         # With exact tangents the next correction would be of the order of the square of this one.
         self._enough = SQUARED if flat else TOLERANCE
-        self._settled = _SETTLED if varying else MOST if self.inertia else _AT_REST
+        slivers = contact is not None and contact.L.iterated and not contact.constant
+        self._settled = _SETTLED if slivers else MOST if self.inertia else _AT_REST
 
     # -- the position problem
 
     def solve(self) -> None:
         """From ``u_before``, ``v_before`` to w, in ``v``, and R. Collective."""
-        s, n = self._scheme, self._scheme.system.owned
-        self._r[:], self._state = s.r_position, None
-        if s.has_friction:
-            self._r_t[:] = s.r_t_position
-        if self._free_tangents is not None:
-            self._free_tangents.begin()
+        s, contact = self._scheme, self._contact
+        if contact is not None:
+            contact.begin()
         self.begin()
-        sets: list[ActiveSet] = []
-        y: FloatArray = np.zeros((0, 0))
-        found, whole, change, accepted, singly = False, False, np.inf, 0.0, False
+        sets = ActiveSets(s.contact, s.system.comm)
+        found, whole, change, accepted = False, False, np.inf, 0.0
         for s.iterations in range(MOST + 1):
             self._assemble()
-            looked = None if s.contact is None else self._look()
-            active = ActiveSet.none() if looked is None else looked.active_set()
-            if looked is not None and sets:
-                active = looked.without_reversals(active, sets[-1], y)
-            y = np.zeros((0, 0)) if looked is None else looked.y
-            same = self._at_last(sets, active)
-            exact = self._linear and self._agree(self._all_stick(active))
-            found = whole and ((same and exact) or change <= accepted) and self._fulfils(looked)
+            looked = None if contact is None else contact.look(self._diagonal)
+            active = sets.wanted(looked)
+            exact = sets.same and self._linear and not self._anywhere(active.slips)
+            found = whole and (exact or change <= accepted) and self._fulfils(looked)
             if found or s.iterations == MOST:
                 break
-            singly = singly or (not same and self._comes_back(sets, active))
-            if singly and looked is not None:
-                active = self._changed_once(sets[-1], active, looked.z > -np.inf)
-            sets.append(active)
-            before = s.v.copy()
+            active, before = sets.taken(active, looked), s.v.copy()
             self._correct(looked, active)
-            size = self._size(before)
-            change = self._largest(np.abs(s.v[:n] - before[:n]))
-            accepted = max(self._enough * size, self._round_off())
-            if s.iterations >= self._settled:
-                accepted = max(accepted, _SLIVERS * size)
-            whole = self._shortened(before, same and change > accepted) == 1.0
+            change, accepted = self._change(before)
+            whole = self._shortened(before, sets.same and change > accepted) == 1.0
         if s.contact is not None:
             s.contact.agree_on_failure()
         if not found:
@@ -133,11 +106,17 @@ class PositionStep(StepEquation):
                 f"no equilibrium of contact at t = {s.t:.6g} s with a step of {s.h:.6g} s: the last of "
                 f"{s.iterations} corrections is {change:.3g} m/s"
             )
-        if s.contact is not None:
-            self._r[~s.contact.bilateral & (self._r < 0)] = 0.0  # round-off
-        s.r_position[:] = self._r
-        if s.has_friction:
-            s.r_t_position[:] = self._r_t
+        if contact is not None:
+            contact.keep()
+
+    def _change(self, before: FloatArray) -> tuple[float, float]:
+        """Sizes of the correction of a velocity, and of one that is accepted [m/s]. Collective."""
+        s, n = self._scheme, self._scheme.system.owned
+        size = self._size(before)
+        accepted = max(self._enough * size, self._round_off())
+        if s.iterations >= self._settled:
+            accepted = max(accepted, _SLIVERS * size)
+        return self._largest(np.abs(s.v[:n] - before[:n])), accepted
 
     def _fulfils(self, looked: Arguments | None) -> bool:
         """Whether the contact laws hold at all points. Collective."""
@@ -153,45 +132,20 @@ class PositionStep(StepEquation):
             self._factorised = None
             self._diagonal = np.where(self._free, 1.0 / diagonal(self._solver.matrix), 0.0)
 
-    def _look(self) -> Arguments:
-        """The contact at the present end of the step, with A assembled there. Collective."""
-        s = self._scheme
-        u, contact = s.end_position(), s.contact
-        contact.press(self._r > 0)
-        self._state = state = contact.at(u, s.v, s.t, every=True)
-        own = state.L.diagonal(self._diagonal)
-        c = np.where(own > 0, 1.0 / np.where(own > 0, s.position_sensitivity * own, 1.0), 0.0)
-        # Ties keep their distance.
-        gap = np.where(state.bilateral, state.L(u - s.u_before), state.gap - s.least_gap())
-        tangents = np.zeros((gap.size, 0, self._r_t.shape[1]))
-        if contact.friction > 0:
-            tangents = state.bases[:, 1:] * (state.frictions > 0)[:, None, None]
-        if self._free_tangents is not None:
-            near = np.isfinite(gap)
-            tangents = self._free_tangents.of(state, tangents, near, self._global, self._all)
-        slip = np.zeros(tangents.shape[:2])
-        if contact.friction > 0:
-            slip = np.einsum("pjk,pk->pj", tangents, self._way(state, u))
-        r_t = np.einsum("pjk,pk->pj", tangents, self._r_t)
-        squares = np.einsum("pjk,pjk->pj", tangents, tangents)  # not 1 where they have levers
-        r_t = np.divide(r_t, squares, out=np.zeros(r_t.shape), where=squares > 0)
-        near = np.isfinite(gap)
-        z = np.where(near & (c > 0), self._r - c * np.where(near, gap, 0.0), -np.inf)
-        return Arguments(state, tangents, c, gap, slip, self._r, z, r_t - c[:, None] * slip, r_t)
-
     def _correct(self, looked: Arguments | None, active: ActiveSet) -> None:
         """Add the correction to the velocity and replace R. Collective."""
-        s, n, comm = self._scheme, self._scheme.system.owned, self._scheme.system.comm
-        which = np.flatnonzero(active.closed)
+        s, n, contact = self._scheme, self._scheme.system.owned, self._contact
         try:
-            if looked is None or not parallel.anywhere(comm, which.size > 0):
+            if contact is None or looked is None or not self._anywhere(bool(active.closed.any())):
                 self._solver.solve(self._rest, self._x)
-                self._r[:], self._r_t[:], self._factorised = 0.0, 0.0, None
                 s.v[:n] -= self._x[:n]
+                self._factorised = None
+                if contact is not None:
+                    contact.release()
                 return
-            rows, q, y = self._constraints(looked, active)
-            key = active.key() if s.contact.constant and self._all_stick(active) else None
-            if not self._agree(key is not None and key == self._factorised):
+            rows, q, y = contact.linearised(looked, active)
+            key = active.key() if s.contact.constant and not self._anywhere(active.slips) else None
+            if self._anywhere(key is None or key != self._factorised):
                 self._factorised = None
                 self._saddle.factorise(self._solver.matrix, rows, symmetric=self._solver.symmetric)
                 self._factorised = key
@@ -200,74 +154,7 @@ class PositionStep(StepEquation):
             raise complementarity.NotConverged(
                 f"the equations of contact have no solution at t = {s.t:.6g} s ({error})"
             ) from None
-        y = y.reshape(which.size, 1 + looked.tangents.shape[1])
-        self._r[:], self._r_t[:] = 0.0, 0.0
-        self._r[which] = y[:, 0]
-        self._r_t[which] = np.einsum("pj,pjk->pk", y[:, 1:], looked.tangents[which])
-
-    def _constraints(self, a: Arguments, active: ActiveSet) -> tuple[Constraints, FloatArray, FloatArray]:
-        """Rows of the closed points, their right-hand side, and the multipliers R. Collective.
-
-        In velocities: ``g + S L dw = 0`` and ``s + S W_T dw = 0``; where a point slips ``R_T = mu R_N e + k
-        (1 - e e^T) (R_T - c s)`` linearised, with ``e = y/|y|``, ``k = mu z/|y|`` and S the sensitivity of
-        the position to the velocity.
-        """
-        which = np.flatnonzero(active.closed)
-        S, c, d = self._scheme.position_sensitivity, a.c[which], a.tangents.shape[1]
-        last = np.column_stack([self._r[which], a.r_t[which]]).ravel()
-        B, G, K = self._rows(which, a, last)
-        n = which.size
-        q = np.column_stack([-a.gap[which] / S, -a.slip[which] / S])
-        size = np.repeat(1.0 / (c * S), 1 + d)
-        slips = active.slipping[which]
-        if d == 0 or not slips.any():
-            return Constraints(B, G, sparse.csr_matrix((B.shape[0],) * 2), size, K), q.ravel(), last
-        Q, E = np.tile(np.eye(1 + d), (n, 1, 1)), np.zeros((n, 1 + d, 1 + d))
-        i, mu, y = np.flatnonzero(slips), a.state.frictions[which[slips]], a.y[which[slips]]
-        length = np.linalg.norm(y, axis=1)
-        e = y / np.where(length > 0, length, 1.0)[:, None]
-        k = np.where(mu > 0, mu * np.maximum(a.z[which[slips]], 0.0), 0.0) / np.where(length > 0, length, 1.0)
-        across = k[:, None, None] * (np.eye(d) - e[:, :, None] * e[:, None, :])
-        inverse = 1.0 / (c[slips] * S)
-        Q[i, 1:, 1:] = across
-        E[i, 1:, 0] = -(mu * inverse)[:, None] * e
-        E[i, 1:, 1:] = inverse[:, None, None] * (np.eye(d) - across)
-        q[i, 1:] = -inverse[:, None] * np.einsum("pij,pj->pi", across, a.r_t[which[slips]])
-        return Constraints(B, blocks(Q) @ G, blocks(E), size, K), q.ravel(), last
-
-    def _rows(
-        self, which: IntArray, a: Arguments, R: FloatArray
-    ) -> tuple[sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix | None]:
-        """B, the derivatives G of gaps and slips, and what ``B^T R`` takes from A. Collective."""
-        s, tangents = self._scheme, a.tangents[which].copy()
-
-        def rows(state: ContactState, tangents: FloatArray) -> sparse.csr_matrix:
-            return state.L.rows(which, tangents, self._free_dofs, self._global, self._all)
-
-        def measured(state: ContactState, u: FloatArray) -> tuple[FloatArray, sparse.csr_matrix]:
-            along = tangents
-            if tangents.shape[1]:  # which turn with the normals
-                n = state.bases[which, :1]
-                along = along - np.einsum("pjk,plk->pj", along, n)[:, :, None] * n
-            slip = (
-                np.einsum("pjk,pk->pj", along, self._way(state, u)[which])
-                if along.shape[1]
-                else along[:, :, 0]
-            )
-            return np.column_stack([state.gap[which], slip]), rows(state, along)
-
-        if self._slopes is None:
-            B = rows(a.state, tangents)
-            return B, B, None
-        B, G, K = self._slopes.at_end(measured, a.state, ~a.state.bilateral[which], R)
-        self._state = a.state = s.contact.at(s.end_position(), s.v, s.t, every=True)
-        return B, G, s.position_sensitivity * K
-
-    def _way(self, state: ContactState, u: FloatArray) -> FloatArray:
-        """Ways of the points in the step relative to what is opposite, (p, components) [m]. Collective."""
-        s = self._scheme
-        way: FloatArray = state.L.at_points(u - s.u_before) - state.surface_way(s.t - s.h)
-        return way
+        contact.take(looked, active, y)
 
     def _shortened(self, before: FloatArray, search: bool) -> float:
         """Halve the correction while it turns a cell or, at a settled set, does not reduce the residual.
@@ -294,16 +181,15 @@ class PositionStep(StepEquation):
     def _impulses(self) -> FloatArray:
         """``B^T R``, shape (size,) [N s]; overwritten by the next call."""
         self._x[:] = 0.0
-        if self._state is not None:
-            r_t = self._r_t if self._scheme.has_friction else None
-            Impulses(self._state, self._r, r_t).add_to(self._x)
+        if self._contact is not None and self._contact.state is not None:
+            self._contact.impulses(self._contact.state).add_to(self._x)
         return self._x
 
     def position_impulses(self) -> Impulses:
         """Reactions of the position problem times the step, with the contact at its end."""
-        s, part = self._scheme, self._scheme.force_part
-        state: Any = self._state if self._state is not None else s.contact_state
-        return Impulses(state, part * self._r, part * self._r_t if s.has_friction else None)
+        assert self._contact is not None
+        state: Any = self._contact.state if self._contact.state is not None else self._scheme.contact_state
+        return self._contact.impulses(state, self._scheme.force_part)
 
     # -- the velocity problem
 
@@ -321,12 +207,12 @@ class PositionStep(StepEquation):
         s.v[:n] -= s.force_part * s.system.inverse_mass * self._rest[:n]  # less M^-1 B^T R
         if moved.any:
             s.v[moved.dofs] = moved.velocity(s.t, _VELOCITY_STEP * s.h)
-        assert self._response is not None
-        s.pressed = self._r > 0
+        assert self._response is not None and self._contact is not None
+        s.pressed = self._contact.r > 0
         impulses = s.enforcement.impulses(s, self._response)
         s.set_impulses(impulses)
         self._response.apply(impulses, s.v)
-        self._state = s.contact_state
+        self._contact.state = s.contact_state
         self._kicks = s.system.mass[moved.dofs] * (s.v - s.w)[moved.dofs]
 
     def reactions(self) -> FloatArray:
@@ -368,36 +254,5 @@ class PositionStep(StepEquation):
         of_gaps = 4 * np.finfo(np.float64).eps * s.system.length / s.position_sensitivity
         return max(own, float(of_gaps))
 
-    # -- agreement of ranks
-
-    def _agree(self, flag: bool) -> bool:
-        return not parallel.anywhere(self._scheme.system.comm, not flag)
-
-    def _all_stick(self, active: ActiveSet) -> bool:
-        return not self._scheme.has_friction or not (active.slipping & active.closed).any()
-
-    def _at_last(self, sets: list[ActiveSet], active: ActiveSet) -> bool:
-        """Whether the set is that of the last iteration, on all ranks. Collective."""
-        return self._agree(bool(sets) and sets[-1].key() == active.key())
-
-    def _comes_back(self, sets: list[ActiveSet], active: ActiveSet) -> bool:
-        """Whether the set is one that an iteration has had before, on all ranks. Collective."""
-        key = active.key()
-        same = np.array([each.key() == key for each in sets], dtype=np.int8)
-        self._scheme.system.comm.Allreduce(MPI.IN_PLACE, same, op=MPI.MIN)
-        return bool(same.any())
-
-    def _changed_once(self, last: ActiveSet, wanted: ActiveSet, near: BoolArray) -> ActiveSet:
-        """The last set with the first of the changes that are wanted, which ends cycles. Collective.
-
-        That is the least-index rule of Murty, Opsearch 11 (1974): for linear problems no set comes back.
-        """
-        slips = wanted.slipping & wanted.closed
-        differs = (last.closed != wanted.closed) | ((last.slipping & last.closed) != slips)
-        first, contact = np.flatnonzero(differs), self._scheme.contact
-        mine = contact.mine.start + int(first[0]) if first.size else contact.total
-        chosen = contact.comm.allreduce(mine, op=MPI.MIN)
-        closed, slipping = last.closed & near, last.slipping.copy()
-        if chosen == mine < contact.total:
-            closed[first[0]], slipping[first[0]] = wanted.closed[first[0]], wanted.slipping[first[0]]
-        return ActiveSet(closed, slipping)
+    def _anywhere(self, flag: bool) -> bool:
+        return parallel.anywhere(self._scheme.system.comm, flag)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ... import parallel
 from ..._types import FloatArray
-from ...contact.state import Impulses
 from .active_set import ActiveSet
 from .position_step import PositionStep
 
@@ -56,10 +55,9 @@ class StaticStep(PositionStep):
 
     def _reactions_before(self) -> FloatArray:
         """``B^T R`` at the beginning of the step, without which what is pressed would spring back [N s]."""
-        s, pushed = self._scheme, np.zeros(self._scheme.system.size)
-        if s.contact is not None and parallel.anywhere(s.contact.comm, self._r.any()):
-            state = s.contact.at(s.u_before, s.v, s.t - s.h, every=True)
-            Impulses(state, self._r, self._r_t if s.has_friction else None).add_to(pushed)
+        s, contact, pushed = self._scheme, self._contact, np.zeros(self._scheme.system.size)
+        if contact is not None and parallel.anywhere(s.contact.comm, contact.r.any()):
+            contact.impulses(s.contact.at(s.u_before, s.v, s.t - s.h, every=True)).add_to(pushed)
             pushed[: s.system.owned][s.system.constrained] = 0.0
         return pushed
 
@@ -71,9 +69,10 @@ class StaticStep(PositionStep):
             self._solver.solve(rest, self._x)
             s.v[:n] -= self._x[:n]
             return
-        looked = self._look()
+        assert self._contact is not None
+        looked = self._contact.look(self._diagonal)
         tied = looked.state.bilateral & (looked.c > 0)
-        rows, q, y = self._constraints(looked, ActiveSet(tied, np.zeros_like(tied)))
+        rows, q, y = self._contact.linearised(looked, ActiveSet(tied, np.zeros_like(tied)))
         self._factorised = None
         self._saddle.factorise(self._solver.matrix, rows, symmetric=self._solver.symmetric)
         s.v[:n] += self._saddle.solve(-rest, q, 0.0 * y)
@@ -99,10 +98,10 @@ class StaticStep(PositionStep):
         s = self._scheme
         s.w[:] = s.v
         s.move()
-        if s.contact is None:
+        if self._contact is None:
             return
-        s.pressed = self._r > 0
+        s.pressed = self._contact.r > 0
         state = s.contact.at(s.u, s.v, s.t, every=True)
         state.closed = s.contact.closed(state.gap - s.least_gap()) | s.pressed
-        s.set_impulses(Impulses(state, self._r.copy(), self._r_t.copy() if s.has_friction else None))
-        self._state = s.contact_state
+        s.set_impulses(self._contact.impulses(state))
+        self._contact.state = s.contact_state

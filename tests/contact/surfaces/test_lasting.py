@@ -184,13 +184,13 @@ def test_derivatives_are_those_of_gaps_slips_and_forces(kind, friction):
     s = started(body, di.SurfaceContact(body, "upper/bottom", "lower/top", friction=friction))
     for _ in range(5):
         s.step()
-    solver, contact = s.step_solver, s.contact
+    solver, contact = s.step_solver._contact, s.contact
     # From a step that has not ended, at a place where nothing is flat.
     s.u_before[:] = s.u
     s.v[: body.owned] += (
         1e-3 * body.length * np.random.default_rng(1).uniform(-1, 1, body.owned) * ~body.constrained
     )
-    looked = solver._look()
+    looked = solver.look(s.step_solver._diagonal)
     looked.tangents = looked.tangents.copy()
     which = np.flatnonzero(np.isfinite(looked.gap))
     each = 1 + looked.tangents.shape[1]
@@ -208,7 +208,7 @@ def test_derivatives_are_those_of_gaps_slips_and_forces(kind, friction):
             t = looked.tangents[which]
             t = t - np.einsum("pjk,plk->pj", t, n)[:, :, None] * n
             slip = np.einsum("pjk,pk->pj", t, state.L.at_points(moved - s.u_before)[which])
-            rows = state.L.rows(which, t, solver._free_dofs, solver._global, solver._all)
+            rows = state.L.rows(which, t, solver._free, solver._global, solver._all)
             found.append(np.concatenate([np.column_stack([state.gap[which], slip]).ravel(), rows.T @ R]))
         measured.append(np.array(found))
     slopes = (measured[0] - measured[1]).T / (2 * step)
