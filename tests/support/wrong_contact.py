@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-from dolfinx_impact import AcaryBonnefon
+from dolfinx_impact import AcaryBonnefon, GeneralizedAlpha, MoreauJean, Static
 from dolfinx_impact.contact.state import Impulses
 from dolfinx_impact.integrators import Newmark, PositionLevel, VelocityLevel
 
@@ -316,3 +316,34 @@ class PositionOnly(Newmark):
     def __init__(self, system, dt, contact=None):
         law = PositionLevel(other(contact, **Plastic.changes))
         super().__init__(system, dt, law, beta=0.25, gamma=0.5, mass="consistent")
+
+
+# -- levels of lasting contact
+
+
+class AtVelocity(MoreauJean):
+    """The position problem left out."""
+
+    def __init__(self, system, dt, contact=None, *, position=True, closing=None, **options):
+        super().__init__(system, dt, contact, **options)
+
+
+class AlphaAtVelocity(GeneralizedAlpha):
+    """The position problem left out."""
+
+    def __init__(self, system, dt, contact=None, *, position=True, closing=None, **options):
+        super().__init__(system, dt, contact, **options)
+
+
+class AtBothLevels(MoreauJean):
+    """The position problem, also where it is to be left out."""
+
+    def __init__(self, system, dt, contact=None, *, position=False, **options):
+        super().__init__(system, dt, contact, position=True, **options)
+
+
+class Untouched(Static):
+    """Nothing touches."""
+
+    def __init__(self, system, dt, contact=None, *, closing=None, **options):
+        super().__init__(system, dt, None, **options)

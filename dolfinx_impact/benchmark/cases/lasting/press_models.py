@@ -24,7 +24,8 @@ ROUND, SLOPE = 2e-3, 0.1
 TAPER, NARROW = 5e-3, 0.08
 #: The jaws of the slot: their outer sides, lower and upper ends [m].
 OUTER, LOW, HIGH = 30e-3, -30e-3, -0.01e-3
-PEG, JAWS = "peg", ("left", "right")
+PEG, SIDES = "peg", {"left": -1.0, "right": 1.0}
+JAWS = tuple(SIDES)
 
 
 def jaw_cells(p: Values) -> tuple[int, int]:
@@ -51,7 +52,7 @@ def peg_and_slot(p: Values) -> Solid:
     x[:, 0] *= 1 - NARROW * np.maximum(1 - x[:, 1] / TAPER, 0.0)
     parts: dict[str, Any] = {PEG: mesh.named(peg, top=lambda x: np.isclose(x[1], HEIGHT))}
     inner, fixed = HALF - p["interference"], dict[str, tuple[int, ...]]()
-    for name, sign in zip(JAWS, (-1.0, 1.0)):
+    for name, sign in SIDES.items():
         low, high = sorted((sign * inner, sign * OUTER))
         jaw = box([[low, LOW], [high, HIGH]], jaw_cells(p))
         parts[name] = mesh.named(jaw, outer=lambda x: np.isclose(np.abs(x[0]), OUTER))
