@@ -26,6 +26,7 @@ RUNS = (
     {"case": "scaling", "ranks": 1, "dofs": [1_000_000]},
     {"case": "surfaces", "ranks": 1, "dofs": []},
     {"case": "surfaces", "ranks": 2, "dofs": []},
+    {"case": "lasting", "ranks": 1, "dofs": []},
     {"case": "contact-ranks", "ranks": 1, "dofs": []},
     {"case": "contact-ranks", "ranks": 2, "dofs": []},
     {"case": "hati-solid", "ranks": 1, "dofs": []},
@@ -129,6 +130,20 @@ def surfaces() -> str:
     return _table(
         [*head, "ns per closed point"], [row(*each) for each in labels.items()], one.place, two.place
     )
+
+
+def lasting() -> str:
+    """From how many critical steps on an implicit step at both levels costs less than explicit ones."""
+    found, what = Measured("lasting"), "lasting"
+    steps = ("step of 20 critical", "step of 100 critical")
+    rows = []
+    for body in [name.removesuffix(", dofs") for _, name in found.numbers if name.endswith(", dofs")]:
+        counted = [found.cell(what, f"{body}, {name}", "{:.0f}") for name in ("dofs", *steps)]
+        each = [found.cell(what, f"{body}, {step}, iterations", "{:.1f}") for step in steps]
+        explicit = found.cell(what, f"{body}, explicit step, ms", "{:.2g}")
+        rows.append([body, counted[0], explicit, *counted[1:], " / ".join(each)])
+    head = ["body", "dofs", "explicit step [ms]", "a step of 20 critical over it", "of 100 critical"]
+    return _table([*head, "iterations a step"], rows, found.place)
 
 
 #: Products with H in a step of the counted blocks.
@@ -239,6 +254,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "elements": elements,
     "setup": setup,
     "surfaces": surfaces,
+    "lasting": lasting,
     "contact-ranks": contact_ranks,
     "beam": beam,
     "crane": crane,

@@ -12,7 +12,7 @@ from typing import Any
 
 from mpi4py import MPI
 
-from . import contact_ranks, hati, scaling, small, solids, surfaces
+from . import contact_ranks, hati, lasting, scaling, small, solids, surfaces
 from .measurement import FASTER, MORE, OF_THE_BEST, OF_THE_WHOLE, Found, Measurement, say
 
 _SMALL = "a compiled step of a small system against one through petsc4py calls"
@@ -32,6 +32,8 @@ TABLE = (
                 surfaces.bodies, surfaces.YARDSTICK, unit=("us", 1e6), rounds=5, lasts=120.0, ranks=True),
     Measurement("contact-ranks", "what contact between surfaces asks of up to 1024 ranks, counted",
                 contact_ranks.counts, "", lasts=60.0, ranks=True),
+    Measurement("lasting", "implicit steps of contact that lasts against explicit ones",
+                lasting.bodies, lasting.YARDSTICK, unit=("ms", 1e3), rounds=3, lasts=240.0, ranks=True),
     Measurement("plasticity", "steps of metals on elements of degree 1 against neo-Hookean ones",
                 solids.metals, "neo-Hookean", lasts=60.0, ranks=True),
     Measurement("impacting-bar", "a step with {sizes} dofs against a matrix product and an update",
