@@ -3,10 +3,12 @@
 import math
 
 import numpy as np
+import pytest
 
 from dolfinx_impact.benchmark.speed import lasting
 
 
+@pytest.mark.slow
 def test_bodies_are_pressed_and_compared():
     """Both kinds of steps of every body have closed points; the numbers are those of the table."""
     for turns in lasting.bodies([], cells=3):
