@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -12,6 +12,23 @@ from scipy import sparse
 
 from .. import parallel
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
+
+
+class RowEntries(NamedTuple):
+    """Entries of rows, in any order; those of a place add up.
+
+    Attributes:
+        row, dof: Numbers of the row, and global ones of the dof, shape (m,) each.
+        value: Shape (m,).
+    """
+
+    row: IntArray
+    dof: IntArray
+    value: FloatArray
+
+    def matrix(self, count: int, total: int) -> sparse.csr_matrix:
+        """The matrix of that many rows and dofs."""
+        return sparse.csr_matrix((self.value, (self.row, self.dof)), (count, total))
 
 
 class ContactOperator(ABC):
@@ -112,9 +129,9 @@ class ContactOperator(ABC):
         named = [name for part in comm.allgather(list(self.labels)) for name in part]
         return [named[i] for i in order] if named else [str(i) for i in range(order.size)]
 
-    def rows(
+    def row_entries(
         self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
-    ) -> sparse.csr_matrix:
+    ) -> RowEntries:
         """Rows of ``L D``, and after each those of ``W D`` along its tangents, over global dofs. Collective.
 
         Args:
@@ -123,11 +140,15 @@ class ContactOperator(ABC):
             d: Diagonal of D at the owned dofs, shape (owned,); always the same.
             to_global: Global number of each local dof.
             total: Number of dofs of all ranks.
-
-        Returns:
-            Shape (n (1 + d), total).
         """
         raise NotImplementedError(f"{type(self).__name__} offers no rows for implicit schemes")
+
+    def rows(
+        self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
+    ) -> sparse.csr_matrix:
+        """The matrix of :meth:`row_entries`, shape (n (1 + d), total). Collective."""
+        entries = self.row_entries(which, tangents, d, to_global, total)
+        return entries.matrix(which.size * (1 + tangents.shape[1]), total)
 
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """L as a PETSc matrix (p x n), rows in rank order; by one product for each row. Collective.

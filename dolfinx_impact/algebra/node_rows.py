@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from . import kernels
-from .contact_operator import ContactOperator
+from .contact_operator import ContactOperator, RowEntries
 
 
 class Call(NamedTuple):
@@ -244,10 +244,10 @@ class NodeRows(ContactOperator):
         self.route.back(values, out)
         return out
 
-    def rows(
+    def row_entries(
         self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
-    ) -> sparse.csr_matrix:
-        """See :meth:`.ContactOperator.rows`. Collective."""
+    ) -> RowEntries:
+        """See :meth:`.ContactOperator.row_entries`. Collective."""
         k, gdim = 1 + tangents.shape[1], self.gdim
         number, along = self._there(which, tangents.reshape(which.size, (k - 1) * gdim))
         chosen = np.flatnonzero(number >= 0)
@@ -258,21 +258,18 @@ class NodeRows(ContactOperator):
         vectors = np.concatenate([self._B[entry][:, None], self._W[entry, None, None] * along], axis=1)
         vectors *= self._exchange.at_nodes(d)[self._nodes[entry]][:, None]
         dofs = self._exchange.global_dofs(d.size)[self._nodes[entry]]
-        places = np.repeat(number[row][:, None] * k + np.arange(k), gdim, axis=1)
-        found = np.column_stack(
-            [places.ravel(), np.repeat(dofs[:, None], k, axis=1).ravel(), vectors.ravel()]
-        )
-        if self.route is not None:
-            route: Any = self.route
-            found = route.collect(found, np.repeat(row, k * gdim))
-        numbers = (found[:, 0].astype(np.int64), found[:, 1].astype(np.int64))
-        every = sparse.csr_matrix((found[:, 2], numbers), (self.count * k, total))
-        return every[(which[:, None] * k + np.arange(k)).ravel()]
+        places = np.repeat(number[row][:, None] * k + np.arange(k), gdim, axis=1).ravel()
+        found = RowEntries(places, np.repeat(dofs[:, None], k, axis=1).ravel(), vectors.ravel())
+        if self.route is None:
+            return found
+        route: Any = self.route
+        places, dofs, values = route.collect(np.column_stack(found), np.repeat(row, k * gdim)).T
+        return RowEntries(places.astype(np.int64), dofs.astype(np.int64), values)
 
     def _there(self, which: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
-        """For each row here its number at its owner, -1 but for those asked for, and values. Collective."""
+        """For each row here its place in ``which`` at its owner, -1 for none, and values. Collective."""
         given = np.full((self.count, 1 + values.shape[1]), -1.0)
-        given[which, 0], given[which, 1:] = which, values
+        given[which, 0], given[which, 1:] = np.arange(which.size), values
         if self.route is None:
             return given[:, 0].astype(np.int64), given[:, 1:]
         out = np.empty((self.route.count, given.shape[1]))

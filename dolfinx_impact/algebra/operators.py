@@ -15,7 +15,7 @@ from scipy.sparse import csgraph
 from .. import parallel
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from . import kernels
-from .contact_operator import ContactOperator
+from .contact_operator import ContactOperator, RowEntries
 
 #: Diagonal of a D that is the identity.
 _IDENTITY: FloatArray = np.zeros(0)
@@ -134,16 +134,15 @@ class SparseRows(ContactOperator):
         labels = list(np.array(self.labels)[which]) if self.labels else ()
         return SparseRows(self.dofs[which], self.weights[which], self.order[which], labels)
 
-    def rows(
+    def row_entries(
         self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
-    ) -> sparse.csr_matrix:
-        """See :meth:`.ContactOperator.rows`."""
+    ) -> RowEntries:
+        """See :meth:`.ContactOperator.row_entries`."""
         dofs = self._places[which]
         vectors = np.concatenate([self.weights[which][:, None, :], tangents], axis=1)
         (n, k), m = dofs.shape, vectors.shape[1]
         columns = np.repeat(to_global[dofs][:, None, :], m, axis=1).ravel()
-        start = k * np.arange(n * m + 1)
-        return sparse.csr_matrix(((vectors * d[dofs][:, None, :]).ravel(), columns, start), (n * m, total))
+        return RowEntries(np.arange(n * m).repeat(k), columns, (vectors * d[dofs][:, None, :]).ravel())
 
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """L as a PETSc matrix (p x n), rows in rank order. Collective.
@@ -226,10 +225,10 @@ class SharedSparseRows(ContactOperator):
         """Diagonal of ``L D L^T`` at this rank's rows, if no rows share a dof, shape (p,). Collective."""
         return self._summed(self.weights**2 * d[self.dofs])
 
-    def rows(
+    def row_entries(
         self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
-    ) -> sparse.csr_matrix:
-        """See :meth:`.ContactOperator.rows`; the vector of a row is its normal component. Collective."""
+    ) -> RowEntries:
+        """See :meth:`.ContactOperator.row_entries`; rows have no tangents. Collective."""
         if self._every is None:
             entries: FloatArray = np.column_stack(
                 [self.point, to_global[self.dofs], self.weights * d[self.dofs]]
@@ -237,7 +236,8 @@ class SharedSparseRows(ContactOperator):
             point, dofs, weights = parallel.gather_rows(self._comm, entries).T
             numbers = (point.astype(np.intp), dofs.astype(np.int64))
             self._every = sparse.csr_matrix((weights, numbers), (self._all.size, total))
-        return self._every[self.mine][which]
+        found = self._every[self.mine][which].tocoo()
+        return RowEntries(found.row * (1 + tangents.shape[1]), found.col, found.data)
 
     def _summed(self, parts: FloatArray) -> FloatArray:
         """Sums over the entries of all ranks in each of this rank's rows, shape (p,). Collective."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
-from .contact_operator import ContactOperator
+from .contact_operator import ContactOperator, RowEntries
 
 
 class StackedRows(ContactOperator):
@@ -56,16 +56,17 @@ class StackedRows(ContactOperator):
         for each, part, vector in zip(self.members, np.split(r, self._ends), vectors):
             each.add_impulses(part, None if vector is None else vector[:, : each.components], d, out)
 
-    def rows(
+    def row_entries(
         self, which: IntArray, tangents: FloatArray, d: FloatArray, to_global: Int64Array, total: int
-    ) -> sparse.csr_matrix:
-        """See :meth:`.ContactOperator.rows`."""
-        starts, parts = [0, *self._ends], []
+    ) -> RowEntries:
+        """See :meth:`.ContactOperator.row_entries`."""
+        starts, parts, m = [0, *self._ends], [], 1 + tangents.shape[1]
         for each, first in zip(self.members, starts):
-            mine = (which >= first) & (which < first + each.count)
+            mine = np.flatnonzero((which >= first) & (which < first + each.count))
             along = tangents[mine][:, :, : each.components]
-            parts.append(each.rows(which[mine] - first, along, d, to_global, total))
-        return sparse.vstack(parts, format="csr")
+            found = each.row_entries(which[mine] - first, along, d, to_global, total)
+            parts.append(found._replace(row=mine[found.row // m] * m + found.row % m))
+        return RowEntries(*(np.concatenate(each) for each in zip(*parts)))
 
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, shape (p,)."""

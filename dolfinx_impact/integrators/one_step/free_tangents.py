@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import parallel
 from ..._types import BoolArray, FloatArray
 from ...contact.state import ContactState
 
@@ -31,6 +32,9 @@ class FreeTangents:
         on_surfaces = [np.full(each.count, each.L.iterated) for each in members]
         self._on_surfaces: BoolArray = np.concatenate(on_surfaces)
         self._taken = np.zeros(self._on_surfaces.size, dtype=np.int64)
+        block = scheme.system.block
+        some_held = (free.reshape(-1, block) == 0.0).any(axis=1)
+        self._beside = np.repeat(some_held, block).astype(np.float64)  # all dofs of nodes with a held one
 
     def begin(self) -> None:
         """A step begins."""
@@ -47,8 +51,11 @@ class FreeTangents:
             near: Mask of the points that something is opposite to, shape (p,).
             to_global, total: See :meth:`.ContactOperator.rows`.
         """
-        which = np.flatnonzero(near & self._on_surfaces & (state.frictions > 0))
         d, L = tangents.shape[1], state.L
+        rough = near & self._on_surfaces & (state.frictions > 0)
+        which = np.flatnonzero(rough & (L.diagonal(self._beside) > 0))
+        if not parallel.anywhere(self._scheme.system.comm, which.size > 0):
+            return tangents
         rows = L.rows(which, tangents[which], self._free, to_global, total)
         sizes = L.diagonal(self._all_dofs)[which]
         products = np.empty((which.size, 1 + d, 1 + d))

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
+from ...algebra.contact_operator import RowEntries
 from ...contact.state import ContactState
 
 #: Displacements of the differences, relative to the length of the system: as large as the gaps that are to
@@ -17,7 +18,7 @@ from ...contact.state import ContactState
 #: In space larger than the jumps where segments that are slivers, 1e-10 of a facet, come and go.
 _STEPS = {2: (1e-12, 1e-9), 3: (1e-8, 1e-7)}
 #: Gaps and slips of points, shape (n, 1 + d) [m], and their rows, of a state at displacements.
-Measured = Callable[[ContactState, FloatArray], tuple[FloatArray, sparse.csr_matrix]]
+Measured = Callable[[ContactState, FloatArray], tuple[FloatArray, RowEntries]]
 
 
 class GapSlopes:
@@ -40,6 +41,7 @@ class GapSlopes:
         self._colours: IntArray = np.zeros(0, dtype=np.int64)
         self._pattern = b""
         self._u = np.zeros(scheme.system.size)
+        self._total = int(parallel.total(self._comm, scheme.system.owned))
 
     def at_end(
         self, measured: Measured, state: ContactState, varies: BoolArray, R: FloatArray
@@ -57,7 +59,8 @@ class GapSlopes:
             B, G of its shape, and the rows of K at the dofs of this rank.
         """
         s, n, u = self._scheme, self._scheme.system.owned, self._scheme.end_position()
-        values, B = measured(state, u)
+        values, base = measured(state, u)
+        B = base.matrix(values.size, self._total)
         each, row = values.shape[1], np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
         self._colour(row // each, B.indices, varies.size)
         own, colours = self._own_colours(n), self._colours[np.searchsorted(self._dofs, B.indices)]
@@ -69,14 +72,14 @@ class GapSlopes:
         for colour in range(int(self._colours.max(initial=-1)) + 1):
             self._u[:] = u
             self._u[:n][own == colour] += step
-            there, rows = measured(s.contact.at(self._u, s.v, s.t, every=True), self._u)
+            there, moved_rows = measured(s.contact.at(self._u, s.v, s.t, every=True), self._u)
             with np.errstate(invalid="ignore"):  # ties have gaps that are not finite
                 slopes, entries = ((there - values) / step).ravel(), colours == colour
             taken = (np.isfinite(slopes) & known)[row[entries]]
             G.data[entries] = np.where(taken, slopes[row[entries]], B.data[entries])
             moved = np.full(varies.size, -1)
             moved[row[entries] // each] = B.indices[entries]
-            found.append(_entries((rows - B).tocoo(), moved, each, R / step))
+            found.append(_entries(_change(base, moved_rows), moved, each, R / step))
         return B, G, self._of_this_rank(np.concatenate(found))
 
     def _own_colours(self, n: int) -> IntArray:
@@ -128,9 +131,18 @@ class GapSlopes:
             self._colours[k] = int(np.argmax(free))
 
 
-def _entries(change: sparse.coo_matrix, moved: IntArray, each: int, R: FloatArray) -> FloatArray:
+def _change(before: RowEntries, after: RowEntries) -> RowEntries:
+    """What is added to entries; most often they have the same places."""
+    if np.array_equal(before.row, after.row) and np.array_equal(before.dof, after.dof):
+        return after._replace(value=after.value - before.value)
+    taken = before._replace(value=-before.value)
+    return RowEntries(*(np.concatenate(each) for each in zip(after, taken)))
+
+
+def _entries(change: RowEntries, moved: IntArray, each: int, R: FloatArray) -> FloatArray:
     """Entries (dof, moved dof, value) that changes of the rows give, one dof of each point being moved."""
     column = moved[change.row // max(each, 1)]
-    values = np.column_stack([change.col, column, change.data * R[change.row]])
-    entries: FloatArray = values[(column >= 0) & (values[:, 2] != 0.0)]
+    counts = (column >= 0) & (change.value != 0.0)
+    row, dof, value = (each[counts] for each in change)
+    entries: FloatArray = np.column_stack([dof, column[counts], value * R[row]])
     return entries

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ... import parallel
 from ..._types import FloatArray, IntArray
+from ...algebra.contact_operator import RowEntries
 from ...algebra.saddle_point import Constraints
 from ...contact.state import ContactState, Impulses
 from .active_set import ActiveSet, Arguments, blocks
@@ -115,13 +116,13 @@ class PositionContact:
         """B, the derivatives G of gaps and slips, and what ``B^T R`` takes from A. Collective."""
         s, tangents = self._scheme, a.tangents[which]
 
-        def measured(state: ContactState, u: FloatArray) -> tuple[FloatArray, sparse.csr_matrix]:
+        def measured(state: ContactState, u: FloatArray) -> tuple[FloatArray, RowEntries]:
             along = _turned(tangents, state.bases[which, :1])
             values = state.gap[which, None]
             if along.shape[1]:
                 slip = np.einsum("pjk,pk->pj", along, self._way(state, u)[which])
                 values = np.column_stack([values, slip])
-            return values, state.L.rows(which, along, self._free, self._global, self._all)
+            return values, state.L.row_entries(which, along, self._free, self._global, self._all)
 
         if self._slopes is None:
             B = a.state.L.rows(which, tangents, self._free, self._global, self._all)
