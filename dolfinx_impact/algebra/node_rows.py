@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from . import kernels

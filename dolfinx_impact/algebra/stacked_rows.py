@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
 
 from .._types import AnyArray, FloatArray, Int64Array, IntArray
 from .contact_operator import ContactOperator, RowEntries
