@@ -105,3 +105,28 @@ def test_surfaces_that_begin_deep_inside():
         assert pressure[pressure > 0] == pytest.approx(0.5 * (1 / stretch - stretch), rel=1e-9)
         closes.append(depth)
     assert closes == [0.25]
+
+
+def sector(inner, outer, cells, **names):
+    """A quarter of a ring with straight edges."""
+    mesh = dmesh.create_rectangle(ALONE, [[0, 0], [1, 1]], list(cells), dmesh.CellType.quadrilateral)
+    x = mesh.geometry.x
+    r, angle = inner + (outer - inner) * x[:, 0], 0.5 * np.pi * x[:, 1]
+    x[:, 0], x[:, 1] = r * np.cos(angle), r * np.sin(angle)
+    return di.named(mesh, x=lambda x: np.isclose(x[0], 0), y=lambda x: np.isclose(x[1], 0), **names)
+
+
+def test_a_coarse_shaft_in_a_coarse_ring_is_no_deep_overlap():
+    """Chords of 18 and 22 degrees: nodes are inside by more than the gaps, and contact closes them."""
+    shaft = sector(6.0, 20.01, (3, 4), skin=lambda x: np.hypot(x[0], x[1]) > 19.0)
+    ring = sector(19.99, 40.0, (4, 5), bore=lambda x: np.hypot(x[0], x[1]) < 20.5)
+    held = {f"{part}/{name}": (i,) for part in ("shaft", "ring") for i, name in enumerate("xy")}
+    parts = di.mesh.join({"shaft": shaft, "ring": ring})
+    body = di.Solid(parts, density=1.0, law=di.LinearElastic(1.0, 0.3), degree=2, fixed=held)
+    fit = di.SurfaceContact(body, "shaft/skin", "ring/bore", allow_penetration=True)
+    scheme = di.Static(body, 0.5, contact=fit, closing=1.0)
+    scheme.start(0.0, 0.0, allow_penetration=True)
+    deepest = fit.gap(scheme.u).min()
+    scheme.step()
+    scheme.step()
+    assert scheme.r.max() > 0 and fit.gap(scheme.u).min() > -1e-12 > deepest
