@@ -165,6 +165,7 @@ def test_a_thin_obstacle_takes_a_point_along_that_it_has_touched(shape):
     for _ in range(3):
         scheme.step()
         assert scheme.u == pytest.approx([0.0, scheme.t - 0.1], abs=1e-12)
+        assert scheme.r.sum() / scheme.dt == pytest.approx(scheme.t - 0.1, abs=1e-12)  # at the end of a step
     assert scheme.halved.halved > 0
 
 
@@ -191,6 +192,14 @@ def test_part_that_a_gap_alone_holds_is_named():
         di.Static(body, 0.1)
 
 
+@pytest.mark.mpi(1, 3)
+def test_a_free_part_is_named_on_ranks_without_cells():
+    mesh = di.named(rectangle([0, 0], [1, 1], (2, 1)), left=lambda x: np.isclose(x[0], 0))
+    body = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.3), fixed={"left": (0,)})
+    with pytest.raises(ValueError, match="is free to move"):
+        di.Static(body, 0.5)
+
+
 def test_hinged_square_is_free_to_turn():
     mesh = di.named(rectangle([0, 0], [1, 1], (2, 2), ALONE), left=lambda x: np.isclose(x[0], 0))
     held = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.3), fixed={"left": (1,)})
@@ -215,7 +224,7 @@ def test_squares_that_a_corner_joins_are_hinged():
     x = np.array([[i, j] for i in range(3) for j in range(3)], dtype=np.float64)
     cells = [[0, 1, 3, 4], [4, 5, 7, 8]]
     element = basix.ufl.element("Lagrange", "quadrilateral", 1, shape=(2,))
-    mesh = dmesh.create_mesh(ALONE, np.array(cells), x, ufl.Mesh(element))
+    mesh = dmesh.create_mesh(ALONE, cells=np.array(cells), x=x, e=ufl.Mesh(element))
     foot = {"foot": lambda x: np.isclose(x[0], 0)}
     body = di.Solid(di.named(mesh, **foot), density=1.0, law=di.LinearElastic(1.0, 0.3), fixed=["foot"])
     with pytest.raises(ValueError, match=r"the part at \(.*\) m is free to move"):
@@ -227,9 +236,8 @@ def test_a_wire_that_a_tool_bends():
     n, E, d = 10, 2e11, 5e-4
     x = np.linspace([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], n + 1)
     element = basix.ufl.element("Lagrange", "interval", 1, shape=(3,))
-    line = dmesh.create_mesh(
-        ALONE, np.column_stack([np.arange(n), np.arange(1, n + 1)]), x, ufl.Mesh(element)
-    )
+    cells = np.column_stack([np.arange(n), np.arange(1, n + 1)])
+    line = dmesh.create_mesh(ALONE, cells=cells, x=x, e=ufl.Mesh(element))
     named = di.named(line, foot=lambda x: np.isclose(x[0], 0), tip=lambda x: np.isclose(x[0], 1))
     frame = di.Frame(named, density=1e3, E=E, nu=0.3, sections=di.Section.circle(d), fixed=["foot"])
     tool = di.MovingObstacle(di.Plane((0, 0, 0), (0, 0, -1)), translation=((0, 0, -1), lambda t: 0.01 * t))

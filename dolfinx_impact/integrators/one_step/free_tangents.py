@@ -19,7 +19,8 @@ class FreeTangents:
 
     Such are those of nodes on a line of symmetry or an axis: two conditions on one free direction leave the
     impulses undetermined, and closed and sticking at the same time is more than that direction can do. What
-    is taken in a step stays so until its end, so that no set of points comes and goes with it.
+    is taken in a step stays so until its end, so that no set of points comes and goes with it. Where
+    prescribed motion gives the slip along a tangent it stays: the friction is known there.
 
     Args:
         scheme: The :class:`.OneStepMethod`, with a contact.
@@ -32,7 +33,9 @@ class FreeTangents:
         on_surfaces = [np.full(each.count, each.L.iterated) for each in members]
         self._on_surfaces: BoolArray = np.concatenate(on_surfaces)
         self._taken = np.zeros(self._on_surfaces.size, dtype=np.int64)
-        block = scheme.system.block
+        block, moved = scheme.system.block, scheme.system.prescribed
+        self._moved = np.zeros(scheme.system.size)
+        self._moved[moved.dofs] = 1.0
         some_held = (free.reshape(-1, block) == 0.0).any(axis=1)
         self._beside = np.repeat(some_held, block).astype(np.float64)  # all dofs of nodes with a held one
 
@@ -54,6 +57,8 @@ class FreeTangents:
         d, L = tangents.shape[1], state.L
         rough = near & self._on_surfaces & (state.frictions > 0)
         which = np.flatnonzero(rough & (L.diagonal(self._beside) > 0))
+        s = self._scheme
+        way = L.at_points(self._moved * (s.end_position() - s.u_before))
         if not parallel.anywhere(self._scheme.system.comm, which.size > 0):
             return tangents
         rows = L.rows(which, tangents[which], self._free, to_global, total)
@@ -75,7 +80,9 @@ class FreeTangents:
         largest = np.abs(directions).argmax(axis=1)[:, None]
         directions *= np.where(np.take_along_axis(directions, largest, axis=1) < 0, -1.0, 1.0)
         turned = np.einsum("pij,pik->pjk", directions, tangents[points])
-        turned[np.arange(d) < self._taken[points, None]] = 0.0
+        given = np.einsum("pjk,pk->pj", turned, way[points])
+        given = given**2 > _HELD * (way[points] ** 2).sum(axis=1)[:, None]
+        turned[(np.arange(d) < self._taken[points, None]) & ~given] = 0.0
         free: FloatArray = tangents.copy()
         free[points] = turned
         return free

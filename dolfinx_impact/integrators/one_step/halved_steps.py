@@ -21,7 +21,7 @@ class HalvedSteps:
     """Makes the steps of a scheme: at once, or where that fails in 2, 4, ... 256 equal parts.
 
     Parts are doubled again after four that were found; every step begins with the whole. Impulses add up over
-    the parts, each with the contact at its own end.
+    the parts, each with the contact at its own end; without mass they are forces at the end times the step.
 
     Args:
         scheme: The :class:`.OneStepMethod`.
@@ -140,12 +140,16 @@ class HalvedSteps:
             return
         if first:
             self._nodal = self._loaded
+        assert self._nodal is not None
+        part = 1.0
+        if first or not s.step_solver.inertia:  # without mass forces at the end count, over the whole step
             for each in (*self._sums, self._nodal):
                 each[:] = 0.0
-        assert self._nodal is not None
-        self._sums[0][:] += s.r
-        self._sums[1][:] += s.r_t
+            part = 1.0 if s.step_solver.inertia else s.dt / s.h
+        self._sums[0][:] += part * s.r
+        self._sums[1][:] += part * s.r_t
         s.contact.nodes.add_impulses(s.impulses, self._nodal)
+        self._nodal *= part
         if last:
             s.r[:], s.r_t[:] = self._sums
         else:

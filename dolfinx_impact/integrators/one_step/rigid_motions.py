@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from mpi4py import MPI
 from scipy import sparse
 from scipy.sparse import csgraph
 
@@ -76,7 +77,8 @@ def _nodes(system: Any) -> _Nodes:
     if system.cells is not None:
         own = system.cells[system.cells < own.size]
     of_cells = topology.connectivity(tdim, 0)
-    corners = of_cells.array.reshape(of_cells.num_nodes, -1)[own]
+    each = system.comm.allreduce(of_cells.array.size // max(of_cells.num_nodes, 1), op=MPI.MAX)
+    corners = of_cells.array.reshape(-1, each)[own]
     corners = topology.index_map(0).local_to_global(corners.ravel().astype(np.int32)).reshape(corners.shape)
     part = _parts(parallel.gather_rows(system.comm, corners.astype(np.float64)).astype(np.int64), tdim)
     first = sum(system.comm.allgather(own.size)[: system.comm.rank])

@@ -346,6 +346,35 @@ def test_ranks_agree_in_space():
     assert sums(body, s) == pytest.approx(SPACE, rel=1e-9)
 
 
+def test_a_slip_that_is_prescribed_has_friction():
+    """Both sides have no free tangent: the slip is known, and with it friction."""
+    sides = {"foot": lambda x: np.isclose(x[1], 0.0), "top": lambda x: np.isclose(x[1], 1.0)}
+    quads = dmesh.CellType.quadrilateral
+    upper = di.named(dmesh.create_rectangle(MPI.COMM_SELF, [[0, 0], [1, 1]], [2, 1], quads), **sides)
+    lower = di.named(
+        dmesh.create_rectangle(MPI.COMM_SELF, [[-1, -1], [2, 0]], [5, 1], quads),
+        top=sides["foot"],
+        base=lambda x: np.isclose(x[1], -1.0),
+    )
+    body = di.Solid(
+        di.mesh.join({"upper": upper, "lower": lower}),
+        density=1.0,
+        law=di.LinearElastic(1.0, 0.0),
+        fixed={"lower/base": (0, 1), "lower/top": (0,)},
+        prescribed={"upper/top": {0: drawn, 1: lambda t: -0.01 * t}, "upper/foot": {0: drawn}},
+    )
+    contact = di.SurfaceContact(body, "upper/foot", "lower/top", friction=0.3)
+    s = di.Static(body, 0.1, contact=contact)
+    s.start(0.0, 0.0)
+    for _ in range(3):
+        s.step()
+        assert s.r_t.sum(axis=0)[0] == pytest.approx(-0.3 * s.r.sum(), rel=1e-6) and s.r.sum() > 1e-5
+
+
+def drawn(t):
+    return 0.01 * t
+
+
 @pytest.mark.mpi(1, 2, 3)
 def test_nodes_on_a_line_of_symmetry_carry_no_friction():
     """They cannot slip: a tangent would ask for more than their one free direction can do."""
