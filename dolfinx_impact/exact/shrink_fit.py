@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,7 +136,7 @@ class ShrinkFit:
             friction: Coulomb's coefficient.
             length: Length d of the fit [m].
         """
-        free = ShrinkFit(**{**self.__dict__, "plane_strain": False})
+        free = replace(self, plane_strain=False)
         share = free.nu_shaft / (free.E_shaft * free.shaft.area) + free.nu_ring / (
             free.E_ring * free.ring.area
         )

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scenarios import __main__ as cli
-from scenarios import compose, faults, program, ranks, script
+from scenarios import compose, cover, faults, program, ranks, script
 from scenarios.judge import judge
 from scenarios.observe import see
 from scenarios.oracles import ORACLES, cells, known
@@ -40,18 +40,7 @@ def test_every_choice_is_made():
     assert {s.floor for s in several} == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
     assert {s.joint for s in several} == {"surfaces", "together", "tie", "pairs"}
     assert any(s.joint == "tie" and s.motion != "rest" for s in several)
-    for name in (
-        "push",
-        "wave",
-        "dashpots",
-        "bend",
-        "locking",
-        "stretch",
-        "laws",
-        "forms",
-        "position",
-        "closing",
-    ):
+    for name in cover.MORE:
         assert any(getattr(s, name) for s in several), name
 
 

@@ -8,7 +8,7 @@ from .compose import STEADY, Scenario
 from .oracles import ORACLES
 
 #: Fields that are aspects where they are set.
-_MORE = (
+MORE = (
     "friction",
     "restitution",
     "drift",
@@ -38,7 +38,7 @@ def aspects(s: Scenario) -> set[tuple[str, str]]:
     }
     if len(s.blocks) > 1:
         own.add(("joint", s.joint))
-    own |= {("law", name) for name in _MORE if getattr(s, name)}
+    own |= {("law", name) for name in MORE if getattr(s, name)}
     return own | {("oracle", each.name) for each in ORACLES.values() if each.applies(s)}
 
 

@@ -54,13 +54,12 @@ class FreeTangents:
             near: Mask of the points that something is opposite to, shape (p,).
             to_global, total: See :meth:`.ContactOperator.rows`.
         """
-        d, L = tangents.shape[1], state.L
+        s, d, L = self._scheme, tangents.shape[1], state.L
         rough = near & self._on_surfaces & (state.frictions > 0)
         which = np.flatnonzero(rough & (L.diagonal(self._beside) > 0))
-        s = self._scheme
-        way = L.at_points(self._moved * (s.end_position() - s.u_before))
-        if not parallel.anywhere(self._scheme.system.comm, which.size > 0):
+        if not parallel.anywhere(s.system.comm, which.size > 0):
             return tangents
+        way = L.at_points(self._moved * (s.end_position() - s.u_before))  # by prescribed motion
         rows = L.rows(which, tangents[which], self._free, to_global, total)
         sizes = L.diagonal(self._all_dofs)[which]
         products = np.empty((which.size, 1 + d, 1 + d))

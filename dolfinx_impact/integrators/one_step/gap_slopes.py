@@ -101,15 +101,13 @@ class GapSlopes:
         matrix.setSizes(((n, None), (n, None)))
         matrix.setType("aij")
         matrix.setUp()
-        total = matrix.getSize()[1]
-        own = sparse.csr_matrix(
-            (entries[:, 2], (row, entries[:, 1].astype(PETSc.IntType))), (rows.size, total)
-        )
+        places = (row, entries[:, 1].astype(PETSc.IntType))
+        own = sparse.csr_matrix((entries[:, 2], places), (rows.size, self._total))
         matrix.setValuesIJV(own.indptr, own.indices, own.data, addv=True, rowmap=rows)
         matrix.assemble()
         start, columns, values = matrix.getValuesCSR()
         matrix.destroy()
-        return sparse.csr_matrix((values, columns, start), (n, total))
+        return sparse.csr_matrix((values, columns, start), (n, self._total))
 
     def _colour(self, point: IntArray, dofs: IntArray, count: int) -> None:
         """Divide the dofs of the points of all ranks into sets without a common point. Collective."""
