@@ -79,9 +79,10 @@ class FreeTangents:
         largest = np.abs(directions).argmax(axis=1)[:, None]
         directions *= np.where(np.take_along_axis(directions, largest, axis=1) < 0, -1.0, 1.0)
         turned = np.einsum("pij,pik->pjk", directions, tangents[points])
-        given = np.einsum("pjk,pk->pj", turned, way[points])
-        given = given**2 > _HELD * (way[points] ** 2).sum(axis=1)[:, None]
-        turned[(np.arange(d) < self._taken[points, None]) & ~given] = 0.0
+        taken, way = np.arange(d) < self._taken[points, None], way[points]
+        slip = np.where(taken, np.einsum("pjk,pk->pj", turned, way), 0.0)
+        known = (slip**2).sum(axis=1) > _HELD * (way**2).sum(axis=1)
+        turned[taken & ~known[:, None]] = 0.0
         free: FloatArray = tangents.copy()
         free[points] = turned
         return free

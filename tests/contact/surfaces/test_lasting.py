@@ -371,6 +371,34 @@ def test_a_slip_that_is_prescribed_has_friction():
         assert s.r_t.sum(axis=0)[0] == pytest.approx(-0.3 * s.r.sum(), rel=1e-6) and s.r.sum() > 1e-5
 
 
+def test_friction_is_against_a_prescribed_slip_in_space():
+    """Both tangents of all points are held or moved: no direction of the friction is lost."""
+    hexahedra, top = dmesh.CellType.hexahedron, lambda x: np.isclose(x[2], 1.0)
+    upper = di.named(
+        dmesh.create_box(MPI.COMM_SELF, [[0, 0, 1], [1, 1, 2]], [2, 2, 1], hexahedra),
+        foot=top,
+        top=lambda x: np.isclose(x[2], 2.0),
+    )
+    lower = di.named(
+        dmesh.create_box(MPI.COMM_SELF, [[-1, -1, 0], [2, 2, 1]], [4, 4, 1], hexahedra),
+        top=top,
+        base=lambda x: np.isclose(x[2], 0.0),
+    )
+    ways = {0: lambda t: 0.03 * t, 1: lambda t: 0.04 * t}
+    body = di.Solid(
+        di.mesh.join({"upper": upper, "lower": lower}),
+        density=1.0,
+        law=di.LinearElastic(1.0, 0.0),
+        fixed={"lower/base": (0, 1, 2), "lower/top": (0, 1)},
+        prescribed={"upper/top": {**ways, 2: lambda t: -0.01 * t}, "upper/foot": ways},
+    )
+    s = di.Static(body, 0.5, contact=di.SurfaceContact(body, "upper/foot", "lower/top", friction=0.3))
+    s.start(0.0, 0.0)
+    for _ in range(2):
+        s.step()
+    assert s.r_t.sum(axis=0)[:2] == pytest.approx(-0.3 * s.r.sum() * np.array([0.6, 0.8]), rel=1e-5)
+
+
 def drawn(t):
     return 0.01 * t
 
