@@ -54,8 +54,9 @@ def of_contact(contact: Any) -> str:
     if hasattr(contact, "obstacle"):
         parts.append(f"against {contact.obstacle!r}")
     if hasattr(contact, "surfaces"):
-        joined = " with ".join(repr(name) for name in contact.surfaces)
-        parts.append(f"{joined}, tied" if contact.tie else joined)
+        joined = " with ".join(repr(name) for name in contact.surfaces) or "all outer facets"
+        themselves = ", with themselves too" if contact.itself else ""
+        parts.append(f"{joined}, tied" if contact.tie else f"{joined}{themselves}")
     parts += [f"restitution {plain(contact.restitution)}", f"friction {plain(contact.friction)}"]
     parts.append(f"closed up to {plain(contact.gap_tolerance)} m")
     if contact.drift_correction > 0:

@@ -242,7 +242,7 @@ def _sides(contact: Contact) -> IntArray:
         if isinstance(each, SurfaceContact):
             of = each.facets.part[each.facets.rank == each.comm.rank]
             sides.append(first + of[of >= 0])
-            first += len(each.surfaces)
+            first += 1 if each.itself else len(each.surfaces)
         else:
             sides.append(np.full(len(each.nodes.loaded.dofs), first))
             first += 1

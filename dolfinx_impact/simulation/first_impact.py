@@ -63,7 +63,9 @@ def _meeting(contact: SurfaceContact, u: FloatArray, v: FloatArray, t: float) ->
 
 
 def _distance(contact: SurfaceContact, u: FloatArray) -> float:
-    """Smallest distance of nodes of two surfaces [m]. Collective."""
+    """Smallest distance of nodes of two surfaces [m]; 0 for a surface and itself. Collective."""
+    if contact.itself:
+        return 0.0
     facets = contact.assembly.all_facets()
     x = contact.assembly.all_positions(facets, u)
     of = [x[facets.surface_nodes(k)] for k in range(len(contact.surfaces))]

@@ -184,8 +184,10 @@ class Continuum(Body):
         at: FloatArray = areas.array[self.nodes(name) * self.block]
         return at
 
-    def outer_facets(self, name: str | int) -> tuple[IntArray, IntArray]:
+    def outer_facets(self, name: str | int | None) -> tuple[IntArray, IntArray]:
         """Named facets on the outside of the body: owned cells, number of the facet in each. Collective.
+
+        None names all of them.
 
         Those with one cell of the body, whatever lies behind them: the interface of a part of the mesh is on
         the outside of a body that is this part. Facets of other parts are left out.
@@ -195,10 +197,13 @@ class Continuum(Body):
         """
         topology, tdim, (facets_of, counts) = self.mesh.topology, self.mesh.topology.dim, self.facet_cells
         named = la.vector(topology.index_map(tdim - 1), 1)
+        cells = self._owned_cells()
+        if name is None:
+            row, number = np.nonzero(counts[facets_of[cells]] == 1)
+            return cells[row], number
         named.array[self.named.facets(name)] = 1.0
         named.scatter_reverse(la.InsertMode.add)
         named.scatter_forward()
-        cells = self._owned_cells()
         chosen, at = named.array[facets_of[cells]] > 0.0, counts[facets_of[cells]]
         inside, outside = self.comm.allreduce(np.array([(chosen & (at == n)).sum() for n in (2, 1)]))
         if not inside and not outside:

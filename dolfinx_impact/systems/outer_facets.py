@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 _POSITIVE = 0.05
 #: Facets on the axis of revolution have areas below this part of the largest.
 _NOTHING = 1e-12
+
+
+#: Attributes of :class:`OuterFacets` with a row for each facet.
+_COLUMNS = ("nodes", "shares", "areas", "normals", "x")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,13 @@ class OuterFacets:
     areas: FloatArray
     normals: FloatArray
     x: FloatArray
+
+    @classmethod
+    def joined(cls, every: Sequence[OuterFacets]) -> OuterFacets:
+        """Those of several names."""
+        columns = ([getattr(each, name) for each in every] for name in _COLUMNS)
+        nodes, shares, areas, normals, x = map(np.concatenate, columns)
+        return cls(nodes, every[0].corners, shares, areas, normals, x)
 
     def facing(self, direction: FloatArray) -> OuterFacets:
         """Those with normals within 60 degrees of a direction, shape (gdim,); all where there are none."""
@@ -74,8 +86,8 @@ class OuterFacets:
         return unit
 
 
-def collect_facets(body: Continuum, name: str | int) -> OuterFacets:
-    """The outer facets of a body with this name or tag. Collective.
+def collect_facets(body: Continuum, name: str | int | None) -> OuterFacets:
+    """The outer facets of a body with this name or tag; None for all of them. Collective.
 
     Raises:
         ValueError: See :meth:`.Continuum.outer_facets`.

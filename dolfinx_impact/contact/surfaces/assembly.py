@@ -18,8 +18,9 @@ from .held_facets import HeldFacets
 from .mortar import MortarPoints
 from .motion import NodeMotion
 from .ranks.contact_ranks import ContactRanks
-from .ranks.region import Region, gathered
-from .search import FacetSearch
+from .ranks.region import Region
+from .roles import Roles
+from .search import Candidates, FacetSearch
 from .sides import normal_order
 from .tables import DEPTH, LARGEST_GAP, Tables
 
@@ -37,7 +38,11 @@ class Assembly:
         body: The solid.
         facets: All facets, of which this rank holds some from now on.
         pairs: Numbers of the slave and the master surface of each pair.
-        corners: Whether the smooth sides of a node, and corners that no facet faces, have rows of their own.
+        divided: Whether the smooth sides of a node have rows of their own.
+        corners: Whether corners that no facet faces have rows of their own.
+        roles: Roles of the facets of a surface that is paired with itself; None for pairs of surfaces.
+        skin: Offset of each facet along its normal, shape (facets,) [m]; None for none.
+        whole: Whether each rank holds all facets and computes all gaps, as it does with ``roles``.
 
     Attributes:
         facets: The facets that this rank holds, on several ranks renewed by a search: see :class:`.Region`.
@@ -59,19 +64,30 @@ class Assembly:
     """
 
     def __init__(
-        self, body: Continuum, facets: HeldFacets, pairs: Sequence[tuple[int, int]], *, corners: bool
+        self,
+        body: Continuum,
+        facets: HeldFacets,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        divided: bool,
+        corners: bool = True,
+        roles: Roles | None = None,
+        skin: FloatArray | None = None,
+        whole: bool = False,
     ) -> None:
-        self.body, self._comm, self._divided, self.pairs = body, body.comm, corners, list(pairs)
-        self._shared, gdim = body.comm.size > 1 and corners, body.gdim
+        self.body, self._comm, self.pairs, self.roles = body, body.comm, list(pairs), roles
+        self._with_corners, self.skin = corners, skin
+        whole = whole or roles is not None
+        self._shared, gdim = body.comm.size > 1 and divided and not whole, body.gdim
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
         self.sizes = float(facets.diameter.min()), float(facets.diameter.max())
         self.depth = 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
         self._margin = _MARGIN * self.sizes[0]
         self._masters = np.array([master for _, master in pairs], np.int64)
-        self._tables = Tables(facets.shape, gdim, self._comm, divided=corners)
-        self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"))
-        self._region = Region(self._comm, facets, body.block, self._margin)
+        self._tables = Tables(facets.shape, gdim, self._comm, divided=divided)
+        self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"), itself=int(roles is not None))
+        self._region = Region(self._comm, facets, body.block, self._margin, whole=whole)
         #: Whether the facets that are held are not those of the points.
         self._stale = True
         self.halo: Halo
@@ -84,8 +100,8 @@ class Assembly:
         self.ranks = ContactRanks(
             self._comm, facets.node_number[own], points, of_corners, shared=self._shared
         )
-        if self._comm.size == 1:
-            self._set_work(facets.rank == 0)
+        if self._region.whole:
+            self._set_work(np.ones(len(facets.x), dtype=bool))
         self.path_between_searches, self.searches = 0.5 * self._margin, 0
         #: Whether all gaps are known, not those alone that may be closed.
         self._complete = self._anew = False
@@ -110,7 +126,7 @@ class Assembly:
 
     def all_facets(self) -> HeldFacets:
         """All facets, gathered for this call: nothing that is asked for in a usual step. Collective."""
-        return gathered(self._comm, self.facets)
+        return self._region.every()
 
     # -- which facets and points
 
@@ -119,7 +135,8 @@ class Assembly:
         facets = self.facets
         mine, pairs = facets.rank == self._comm.rank, self.pairs
         self.mortar = MortarPoints(facets, pairs, mine)
-        self.corners = CornerPoints(self._tables, facets, pairs if self._divided else (), mine, self._comm)
+        with_corners = pairs if self._with_corners else ()
+        self.corners = CornerPoints(self._tables, facets, with_corners, mine, self._comm)
         members = self.mortar, self.corners
         self.nodes, self.normals = (
             np.concatenate([getattr(m, name) for m in members]) for name in _OF_POINTS
@@ -131,12 +148,19 @@ class Assembly:
     def _set_work(self, mine: BoolArray) -> None:
         """Compute with the points at the nodes in a mask. Collective."""
         facets, self._work, self._mine = self.facets, self.mortar, mine
-        if self._shared:
+        if self._comm.size > 1 and (self._shared or self._region.whole):
             self._work = MortarPoints(facets, self.pairs, mine)
+        if self._shared:
             self.ranks.set_route(facets.rank[self._work.nodes])
+        #: Places of the points of this rank among those with which it computes; corners follow.
+        self._own_points = np.flatnonzero(facets.rank[self._work.nodes] == self._comm.rank)
         self._work.use(self._tables, axisymmetric=self.body.hypothesis == "axisymmetric")
         count, route = self._work.nodes.size, self.ranks.route
-        self._gap: FloatArray = self.gap if route is None else np.full(route.count, np.inf)
+        self._all_own = route is None and count == self._own_points.size
+        self._gap: FloatArray = self.gap
+        if not self._all_own:
+            self._gap = np.full(count + self.corners.nodes.size if route is None else route.count, np.inf)
+            self._own_points = np.append(self._own_points, np.arange(count, self._gap.size))
         self._start = np.zeros(self._gap.size + 1, np.int64)
         self._tables.set(gap=self._gap[:count], corner_gap=self._gap[count:])
         self._search = FacetSearch(facets, self._work.slave_facets, self._masters)
@@ -151,7 +175,7 @@ class Assembly:
     def _renew(self, u: FloatArray) -> None:
         """Hold the facets that are near at ``u``, on several ranks. Collective."""
         region = self._region
-        if self._comm.size == 1 or not (self._stale or region.lacks(region.positions(u))):
+        if region.whole or not (self._stale or region.lacks(region.positions(u))):
             return
         self._stale, numbers = False, self.ranks.nodes()
         region.renew(u, *numbers)
@@ -166,6 +190,21 @@ class Assembly:
         numbers = {name: np.zeros(count) for name in ("radius", "size", "shift", "turn")}
         sharp = {"sharp_start": facets.sharp_start, "sharp": facets.sharp}
         self._tables.set(**same, **vectors, **numbers, **sharp)
+        self._set_general()
+
+    def _set_general(self) -> None:
+        """Give the tables offsets of the facets, and what roles depend on."""
+        facets, count = self.facets, len(self.facets.nodes)
+        self._tables.set(skin=np.zeros(count) if self.skin is None else self.skin)
+        if self.roles is not None:
+            start, star = facets.around(np.arange(len(facets.x)))
+            self._tables.set(
+                body_part=self.roles.body_part,
+                held_node=facets.nodes,
+                star_start=start,
+                star=star,
+                master=np.zeros(count, np.uint8),
+            )
 
     @property
     def tolerance(self) -> float:
@@ -179,7 +218,7 @@ class Assembly:
     @property
     def area(self) -> FloatArray:
         """Covered areas of the points, shape (n,) [m2]; 0 for corners."""
-        if self.ranks.route is None:
+        if self._all_own:
             self._area[: self.mortar.nodes.size] = self._tables["area"]
         return self._thickness * self._area
 
@@ -261,16 +300,27 @@ class Assembly:
             here = np.empty((route.count, 1))
             route.there(pressed[:, None], here)
             pressed = here[:, 0]
+        elif not self._all_own:
+            here = np.zeros(self._gap.size)
+            here[self._own_points] = pressed
+            self._comm.Allreduce(MPI.IN_PLACE, here, op=MPI.MAX)
+            pressed = here
         marks[:] = pressed[: marks.size] > 0
 
     def _set_own(self) -> None:
         """Bring gaps and areas to the points that this rank owns. Collective."""
-        if self.ranks.route is None:
+        if self._all_own:
             return
         area = self._tables["area"]
         values = np.zeros((self._gap.size, 2))
         values[:, 0], values[: area.size, 1] = self._gap, area
-        self.gap[:], self._area[:] = self.ranks.own(values).T
+        self.gap[:], self._area[:] = self._of_own(values).T
+
+    def _of_own(self, values: FloatArray) -> FloatArray:
+        """Values of the points of this rank, (n, k), from those of the points here. Collective."""
+        if self.ranks.route is None:
+            return values if self._all_own else values[self._own_points]
+        return self.ranks.own(values)
 
     def _share_marks(self) -> None:
         """Marks of the nodes around corners, of all ranks. Collective."""
@@ -283,7 +333,7 @@ class Assembly:
     def least_gaps(self) -> FloatArray:
         """Least gap of what is opposite to each point, at the last :meth:`update` of all, shape (n,) [m]."""
         least = self._work.least_gaps()
-        gaps: FloatArray = self.ranks.own(np.concatenate([least, self._gap[least.size :]])[:, None])[:, 0]
+        gaps: FloatArray = self._of_own(np.concatenate([least, self._gap[least.size :]])[:, None])[:, 0]
         return gaps
 
     def closed_nodes(self) -> BoolArray:
@@ -306,7 +356,9 @@ class Assembly:
         self.searches += 1
         bounds = x, LARGEST_GAP, self._margin
         found = self._search.find(*bounds)
-        self._work.set_candidates(found, corners.sharp)
+        if self.roles is not None:
+            found = self.roles.chosen(found)
+        self._work.set_candidates(self._with_skin(found), corners.sharp)
         corners.set_candidates(self._corner_search.find(*bounds))
         of_corners, at_corners = corners.in_use()
         chosen = _marked(len(facets.nodes), found.pairs, of_corners)
@@ -320,6 +372,12 @@ class Assembly:
         self._gap[self._work.nodes.size :] = np.inf
         self._watched = corners.watched() if corners.any else np.zeros(0, np.int64)
         self._watching = np.isin(self._watched, facets.node_number[needed])
+
+    def _with_skin(self, found: Candidates) -> Candidates:
+        """Candidates with their distances between the offset facets."""
+        if self.skin is None:
+            return found
+        return found._replace(above=found.above - self.skin[found.pairs].sum(axis=1))
 
     def _set_nodes(self, used: IntArray, needed: IntArray, u: FloatArray) -> None:
         """Give the tables the facets and nodes on which gaps depend, with their displacements."""
@@ -343,6 +401,8 @@ class Assembly:
             near=np.zeros(count, np.uint8),
             shut=np.zeros(count, np.uint8),
         )
+        if self.roles is not None:
+            tables["master"][:] = 0
         tables.functions.describe(tables.pointer)
         tables["normal_then"][used] = tables["normal"][used]
 
@@ -380,6 +440,10 @@ class Assembly:
         """
         functions, tables = self._tables.functions, self._tables.pointer
         chosen = which(self._gap)
+        if not self._all_own and self.ranks.route is None:
+            others = np.ones(chosen.size, dtype=bool)
+            others[self._own_points] = False
+            chosen[others] = False
         mask = address(chosen.view(np.uint8), "uint8_t *")
         most, gdim = functions.row_length(tables, mask), self.body.gdim
         if most > self._rows[0].size:
@@ -387,7 +451,43 @@ class Assembly:
         nodes, B, W = self._rows
         start = address(self._start, "int64_t *")
         count = functions.set_rows(tables, mask, start, address(nodes, "int32_t *"), address(B), address(W))
-        return self._start, nodes[:count], B[:count], W[:count]
+        first = self._start
+        if not self._all_own and self.ranks.route is None:
+            # Rows of others are empty.
+            first = np.append(first[self._own_points], count)
+        return first, nodes[:count], B[:count], W[:count]
+
+    # -- what is found at the last update
+
+    def covers(self, pairs: IntArray) -> BoolArray:
+        """Whether pairs of facets, in any order, have a segment at the last :meth:`update`, shape (k,).
+
+        Args:
+            pairs: Numbers of held facets, shape (k, 2).
+        """
+        found = np.zeros(len(pairs), np.uint8)
+        if len(pairs):
+            pairs = np.ascontiguousarray(pairs, np.int64)
+            given = address(pairs, "int64_t *"), address(found, "uint8_t *")
+            self._tables.functions.faces(self._tables.pointer, len(pairs), *given)
+        return found.astype(bool)
+
+    def deepest(self) -> tuple[float, float, int]:
+        """Deepest segment of those that are closed: its depth over the lesser height, used skin, facet.
+
+        The depth is that of the surfaces themselves, at most 0 where these do not touch; the used skin is
+        what the offset facets overlap, over both offsets. -1 is the facet where nothing is closed.
+        """
+        tables, m = self._tables, self._segments
+        if not m:
+            return 0.0, 0.0, -1
+        pairs, lowest = tables["segment"][:m], tables["lowest"][:m]
+        heights, offset = tables["height"][pairs].min(axis=1), tables["skin"][pairs].sum(axis=1)
+        depth = -(lowest + offset) / heights
+        worst = int(np.argmax(depth))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            used = np.where(offset > 0.0, -lowest / offset, 0.0)
+        return float(depth[worst]), float(used.max()), int(pairs[worst, 0])
 
     # -- what is found at the last update of all gaps
 
@@ -400,7 +500,7 @@ class Assembly:
         """Mask of the points at whose facets something is opposite, False for corners, shape (n,)."""
         marks = np.zeros((self._gap.size, 1))
         marks[: self._work.nodes.size, 0] = self._work.has_segments()
-        return self.ranks.own(marks)[:, 0] > 0.0
+        return self._of_own(marks)[:, 0] > 0.0
 
     def longest_path(self, v: FloatArray, dt: float) -> tuple[float, float]:
         """Bound of the approach of two surfaces in a step [m], and the depth in which overlap is seen [m]."""

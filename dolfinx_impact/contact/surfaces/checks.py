@@ -46,19 +46,22 @@ def refuse_facing_away(facets: Facets, first: int, second: int, names: tuple[str
 
 def refuse_overlap(contact: Any, u: FloatArray) -> None:
     """Raise a ValueError where surfaces overlap at ``u``, on the surface or deep inside. Collective."""
-    names = " and ".join(repr(name) for name in contact.surfaces)
+    names = of_surfaces(contact)
     # Weighted gaps of surfaces that touch at one node are negative where functions of both signs weigh them.
     gaps = np.maximum(contact.gap(u), contact.assembly.least_gaps())
-    refuse_penetration(
-        contact, gaps, contact.places(u), f"nodes of the surfaces {names}", within="the other part"
-    )
+    refuse_penetration(contact, gaps, contact.places(u), f"nodes of {names}", within="the other part")
     deepest, where = _deepest_inside(contact, u)
     if deepest > max(contact.gap_tolerance, TOUCHING * contact.system.length):
         shown = ", ".join(f"{value:.6g}" for value in where)
         raise ValueError(
-            f"the surfaces {names} overlap at the start, the deepest at ({shown}) m, {deepest:.3g} m inside "
+            f"{names} overlap at the start, the deepest at ({shown}) m, {deepest:.3g} m inside "
             "the other part: move the parts, or allow it (allow_penetration=True)"
         )
+
+
+def of_surfaces(contact: Any) -> str:
+    """The surfaces of a contact in words."""
+    return "the surfaces " + " and ".join(map(repr, contact.surfaces)) if contact.surfaces else "the parts"
 
 
 def unseen_overlap(contact: Any, u: FloatArray) -> str:
@@ -71,10 +74,9 @@ def unseen_overlap(contact: Any, u: FloatArray) -> str:
     # Nodes of coarse meshes of curved surfaces are inside each other by more than the gaps, but not so deep.
     if deepest <= max(_UNSEEN * told, contact.assembly.depth):
         return ""
-    names = " and ".join(repr(name) for name in contact.surfaces)
     shown = ", ".join(f"{value:.6g}" for value in where)
     return (
-        f"the surfaces {names} overlap by {deepest:.3g} m at ({shown}) m, but gaps tell of {told:.3g} m: "
+        f"{of_surfaces(contact)} overlap by {deepest:.3g} m at ({shown}) m, but gaps tell of {told:.3g} m: "
         "what lies deeper than a cell is not seen"
     )
 
@@ -89,37 +91,50 @@ def _deepest_inside(contact: Any, u: FloatArray) -> tuple[float, FloatArray]:
     body, facets = contact.body, contact.assembly.all_facets()
     x = contact.assembly.all_positions(facets, u)
     pairs = Containment(body).pairs(u, x, facets.global_nodes, 0.0)
-    inside = np.zeros(len(x), dtype=np.int8)
-    opposite = _surfaces_of_parts(contact, pairs[:, 1])
-    opposite[np.arange(len(pairs)), facets.part[pairs[:, 0]]] = False
+    inside, group = np.zeros(len(x), dtype=np.int8), _groups(contact, facets)
+    opposite = _groups_of_parts(contact, pairs[:, 1])
+    opposite[np.arange(len(pairs)), group[pairs[:, 0]]] = False
     inside[pairs[opposite.any(axis=1), 0]] = 1
     body.comm.Allreduce(MPI.IN_PLACE, inside, op=MPI.MAX)
     deep = np.flatnonzero((inside > 0) & (facets.part >= 0))
     if not deep.size:
         return 0.0, np.zeros(0)
-    depth = np.array([_distance(facets, x, i) for i in deep])
+    depth = np.array([_distance(facets, group, x, i) for i in deep])
     worst = int(np.argmax(depth))
     return float(depth[worst]), x[deep[worst]]
 
 
-def _surfaces_of_parts(contact: Any, cells: IntArray) -> BoolArray:
-    """Whether the parts of cells have each surface, shape (cells, surfaces). Collective."""
+def _groups(contact: Any, facets: Facets) -> IntArray:
+    """What each node belongs to: its surface, or the part where all are one surface; -1 for neither."""
+    roles, group = contact.assembly.roles, facets.part.copy()
+    if roles is not None:
+        on = facets.surface >= 0
+        group[facets.nodes[on]] = roles.body_part[on][:, None]
+    return group
+
+
+def _groups_of_parts(contact: Any, cells: IntArray) -> BoolArray:
+    """Whether the parts of cells have nodes of each group, shape (cells, groups). Collective."""
     body, facets = contact.body, contact.facets
     part = connected_parts(body)
     nodes = np.asarray(body.space.dofmap.list)
     of_node = np.full(body.size // body.block, -1, dtype=np.int64)
     of_node[nodes] = part[:, None]
-    mine = np.flatnonzero((facets.part >= 0) & (facets.rank == body.comm.rank))
-    known = np.column_stack([of_node[facets.local[mine]], facets.part[mine]]).astype(np.float64)
+    mine, group = (
+        np.flatnonzero((facets.part >= 0) & (facets.rank == body.comm.rank)),
+        _groups(contact, facets),
+    )
+    known = np.column_stack([of_node[facets.local[mine]], group[mine]]).astype(np.float64)
     known = parallel.gather_rows(body.comm, known).astype(np.int64)
-    surfaces = np.zeros((1 + max(known[:, 0].max(), part.max(initial=-1)), len(contact.surfaces)), dtype=bool)
-    surfaces[known[:, 0], known[:, 1]] = True
-    return np.asarray(surfaces[part[cells]])
+    parts = 1 + max(known[:, 0].max(), part.max(initial=-1))
+    groups = np.zeros((parts, 1 + known[:, 1].max()), dtype=bool)
+    groups[known[:, 0], known[:, 1]] = True
+    return np.asarray(groups[part[cells]])
 
 
-def _distance(facets: Facets, x: FloatArray, node: int) -> float:
-    """Distance of a node to the nearest facets of the other surfaces [m]."""
-    others = np.flatnonzero((facets.surface >= 0) & (facets.surface != facets.part[node]))
+def _distance(facets: Facets, group: IntArray, x: FloatArray, node: int) -> float:
+    """Distance of a node to the nearest facets of other groups [m]."""
+    others = np.flatnonzero((facets.surface >= 0) & (group[facets.nodes[:, 0]] != group[node]))
     corners, point = np.zeros((others.size, facets.shape.corners.size, 3)), np.zeros((1, 3))
     corners[..., : x.shape[1]], point[0, : x.shape[1]] = (
         x[facets.nodes[others][:, facets.shape.corners]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
+import basix
 import numpy as np
 from scipy import sparse
 
@@ -12,7 +13,9 @@ from ... import _compat, parallel
 from ..._types import FloatArray, Int64Array, IntArray
 from ...algebra.contact_operator import ascending
 from ...algebra.operators import coordinate_order
+from ...systems.containment import connected_parts
 from ...systems.continuum import Continuum
+from ...systems.masses.mass_lumping import scalar_element
 from .facet_shape import FacetShape
 
 #: Angle of the outward normals of neighbours above which their common edge is sharp [rad].
@@ -115,30 +118,48 @@ class AllFacets(Facets):
         smooth: Pairs of facets with a common edge that is not sharp, shape (pairs, 2).
         concave: Pairs of facets with a common edge that is sharp and concave, shape (pairs, 2).
         inverse_mass: Inverse masses of the dofs, 0 where constrained, shape (nodes, gdim) [1/kg].
+        name: Number of the given name of each facet, -1 for none, shape (facets,).
+        body_part: Number of the connected part of the body of each facet, by its first node, shape (facets,).
+        cell_vertices: Global numbers of the vertices of the cell of each facet, shape (facets, v).
     """
 
     smooth: IntArray
     concave: IntArray
     inverse_mass: FloatArray
+    name: IntArray
+    body_part: IntArray
+    cell_vertices: IntArray
 
 
-def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> AllFacets:
+def collect(
+    body: Continuum, shape: FacetShape, names: tuple[str, ...], *, one: bool = False, every: bool = False
+) -> AllFacets:
     """The facets of the named surfaces and those around them, on all ranks. Collective.
 
+    Args:
+        body: The body.
+        shape: Shape functions of the facets.
+        names: Names of facets.
+        one: Whether all are one surface; else those of each name are one, without common nodes.
+        every: Whether outer facets without a name belong to the one surface too.
+
     Raises:
-        ValueError: A name without outer facets; surfaces that share nodes.
+        ValueError: A name without outer facets; facets with two names; surfaces that share nodes.
     """
-    local, surface = _outer_facets(body, names)
-    nodes, height = _local_nodes(body, shape, local)
+    local, name = _outer_facets(body, names)
+    nodes, height, cells = _local_nodes(body, shape, local)
     number = body.space.dofmap.index_map.local_to_global(nodes.ravel().astype(np.int32)).reshape(nodes.shape)
-    rows = np.column_stack([number, np.repeat(surface, shape.nodes.shape[1])])
-    every: Int64Array = parallel.gather_rows(body.comm, rows.astype(np.float64)).astype(np.int64)
+    surface = np.zeros_like(name) if every else np.minimum(name, 0) if one else name
+    n, parts = nodes.shape[1], shape.nodes.shape[1]
+    rows = np.column_stack([number, np.repeat(np.column_stack([cells, name, surface]), parts, axis=0)])
+    gathered: Int64Array = parallel.gather_rows(body.comm, rows.astype(np.float64)).astype(np.int64)
     heights = parallel.gather_rows(body.comm, height)
-    every, heights = _around(every, heights)
-    numbers, inputs = np.unique(every[:, :-1], return_inverse=True)
+    gathered, heights = _around(gathered, heights, n)
+    numbers, inputs = np.unique(gathered[:, :n], return_inverse=True)
     numbers, x, rank, at, inverse, place = _node_data(body, numbers)
-    facets, of = place[inputs.reshape(-1, nodes.shape[1])], every[:, -1]
-    _refuse_shared(facets, of, names)
+    facets, of = place[inputs.reshape(-1, n)], gathered[:, -1]
+    if not (one or every):
+        _refuse_shared(facets, of, names)
     normals, _ = _normals(x, facets, shape)
     flatness, sharp_start, sharp, smooth, concave = _sharpness(x, facets, normals, shape)
     part = np.full(numbers.size, -1)
@@ -163,7 +184,20 @@ def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> AllFa
         smooth=smooth,
         concave=concave,
         inverse_mass=inverse,
+        name=gathered[:, -2],
+        body_part=_by_first_node(facets, gathered[:, n]),
+        cell_vertices=gathered[:, n + 1 : -2],
     )
+
+
+def _by_first_node(facets: IntArray, part: IntArray) -> IntArray:
+    """Numbers of parts in the order of their first nodes, on any number of ranks."""
+    _, part = np.unique(part, return_inverse=True)
+    part = part.ravel()
+    first = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, part, facets.min(axis=1))
+    numbers: IntArray = np.argsort(np.argsort(first))[part]
+    return numbers
 
 
 def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
@@ -198,8 +232,14 @@ def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, In
     return outer, surface
 
 
-def _local_nodes(body: Continuum, shape: FacetShape, local: IntArray) -> tuple[IntArray, FloatArray]:
-    """Local nodes of the parts of facets, oriented outward, and heights of the cells. Not collective."""
+def _local_nodes(
+    body: Continuum, shape: FacetShape, local: IntArray
+) -> tuple[IntArray, FloatArray, Int64Array]:
+    """Local nodes of the parts of facets, oriented outward, heights of the cells, and these. Collective.
+
+    The cells are the connected part and the global numbers of the vertices of that of each facet.
+    """
+    part = connected_parts(body)
     topology, fdim = body.mesh.topology, body.mesh.topology.dim - 1
     cells, facets = topology.connectivity(fdim, fdim + 1), topology.connectivity(fdim + 1, fdim)
     cell = np.array([cells.links(f)[0] for f in local], dtype=np.int64)
@@ -209,8 +249,14 @@ def _local_nodes(body: Continuum, shape: FacetShape, local: IntArray) -> tuple[I
     of_cell = np.asarray(body.space.dofmap.list)[cell]
     gdim, parts = body.gdim, shape.nodes.shape[1]
     nodes = of_cell[np.arange(len(cell))[:, None, None], shape.nodes[place]].reshape(-1, shape.nodes.shape[2])
+    topology.create_connectivity(fdim + 1, 0)
+    vertices = topology.connectivity(fdim + 1, 0).array.reshape(-1, _vertex_count(body))[cell]
+    vertices = (
+        topology.index_map(0).local_to_global(vertices.ravel().astype(np.int32)).reshape(vertices.shape)
+    )
+    of_cells = np.column_stack([part[cell], vertices]).astype(np.int64)
     if not len(cell):
-        return nodes, np.zeros(0)
+        return nodes, np.zeros(0), of_cells
     geometry = _compat.geometry_dofmap(body.mesh)[cell]
     middle = np.repeat(body.mesh.geometry.x[geometry].mean(axis=1)[:, :gdim], parts, axis=0)
     x = body.x[:, :gdim]
@@ -218,7 +264,11 @@ def _local_nodes(body: Continuum, shape: FacetShape, local: IntArray) -> tuple[I
     arm = x[nodes[:, shape.corners]].mean(axis=1) - middle
     turned = np.einsum("fi,fi->f", normals, arm) < 0
     nodes[turned] = nodes[turned][:, shape.flip]
-    return nodes, 2.0 * np.abs(np.einsum("fi,fi->f", normals, arm))
+    return nodes, 2.0 * np.abs(np.einsum("fi,fi->f", normals, arm)), of_cells
+
+
+def _vertex_count(body: Continuum) -> int:
+    return len(basix.topology(scalar_element(body.space).cell_type)[0])
 
 
 def _normals(x: FloatArray, facets: IntArray, shape: FacetShape) -> tuple[FloatArray, FloatArray]:
@@ -235,10 +285,10 @@ def _normals(x: FloatArray, facets: IntArray, shape: FacetShape) -> tuple[FloatA
     return np.asarray(n / size[:, None]), np.asarray(0.5 * size)
 
 
-def _around(every: Int64Array, heights: FloatArray) -> tuple[Int64Array, FloatArray]:
-    """The facets of surfaces, and those that share nodes with them."""
-    on_surface = np.unique(every[every[:, -1] >= 0, :-1])
-    kept = (every[:, -1] >= 0) | np.isin(every[:, :-1], on_surface).any(axis=1)
+def _around(every: Int64Array, heights: FloatArray, n: int) -> tuple[Int64Array, FloatArray]:
+    """The facets of surfaces, the last column, and those that share nodes, the first n, with them."""
+    on_surface = np.unique(every[every[:, -1] >= 0, :n])
+    kept = (every[:, -1] >= 0) | np.isin(every[:, :n], on_surface).any(axis=1)
     return every[kept], heights[kept]
 
 
@@ -247,8 +297,8 @@ def _refuse_shared(facets: IntArray, of: IntArray, names: tuple[str, ...]) -> No
         for m in range(k):
             if np.intersect1d(facets[of == k], facets[of == m]).size:
                 raise ValueError(
-                    f"the surfaces {names[m]!r} and {names[k]!r} share nodes: contact of a part with itself "
-                    "is not available, give surfaces of different parts"
+                    f"the surfaces {names[m]!r} and {names[k]!r} share nodes: give surfaces of different "
+                    "parts, or self_contact=True, so that all of them are in contact with each other"
                 )
 
 

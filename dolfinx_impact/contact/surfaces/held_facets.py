@@ -156,16 +156,15 @@ def _held_neighbours(number: IntArray, pairs: IntArray) -> tuple[IntArray, IntAr
 
 
 def with_sides(
-    facets: AllFacets, pairs: Sequence[tuple[int, int]], *, divided: bool, angle: float
+    facets: AllFacets, pairs: Sequence[tuple[int, int]], *, divided: bool, angle: float | None
 ) -> HeldFacets:
     """All facets, with what points need to know of them.
 
     Args:
         facets: All facets.
         pairs: Numbers of the slave and the master surface of each pair.
-        divided: Whether sharp edges divide the facets at a node, and nodes at edges that are sharper than an
-            angle are corners.
-        angle: That angle [rad].
+        divided: Whether sharp edges divide the facets at a node.
+        angle: Nodes at edges that are sharper than this angle are corners [rad]; None for no corners.
     """
     length, count = float(np.ptp(facets.x, axis=0).max()), 1 + max(max(pair) for pair in pairs)
     wall, of_surfaces = np.zeros(len(facets.nodes), np.int64), np.ones(count, np.int64)
@@ -181,7 +180,8 @@ def with_sides(
         nodes.append(node)
         normals.append(normal)
     corner = np.zeros(len(facets.x), dtype=bool)
-    for k in range(count if divided else 0):
+    for k in range(count if angle is not None else 0):
+        assert angle is not None
         corner[facets.corner_nodes(k, angle)] = True
     return HeldFacets(
         **{field.name: getattr(facets, field.name) for field in fields(Facets)},

@@ -113,6 +113,8 @@ class MortarPoints:
             slot=slot.reshape(facet.size, n),
             of_points=of_points,
             whole=size[facet],
+            of_facet=np.argsort(facet, kind="stable"),
+            of_facet_start=starts(np.bincount(facet, minlength=len(facets.nodes))),
             slots=slots.size,
             **{name: np.zeros(count, np.int32) for name in ("first", "last")},
             **{name: np.zeros(count, np.uint8) for name in ("placed", "state")},
@@ -177,7 +179,8 @@ class MortarPoints:
             lever=found.lever[order],
             wakeful=wakeful[pairs[:, 0]] | wakeful[pairs[:, 1]],
         )
-        most = len(pairs)
+        most = len(pairs) + 1  # one for pairs that are looked at beside the others
+        tables.set(spare=most - 1)
         if "mass" not in tables or len(tables["mass"]) < most:
             tables.set(
                 segment=np.empty((most, 2), np.int32),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._types import FloatArray, IntArray
 from ...algebra.operators import SparseRows
-from ...systems.outer_facets import collect_facets
+from ...systems.outer_facets import OuterFacets, collect_facets
 from ..nodes import ContactNodes
 from ..pressure import PointFacets, quotient
 from ..state import Impulses
@@ -54,10 +54,18 @@ class SurfaceNodes(ContactNodes):
         rows = contact.body.gdim if contact.tie else 1
         order, place = contact.L.sorting(contact.comm), np.empty(contact.total, dtype=np.int64)
         place[order] = np.arange(contact.total)
-        outer = [collect_facets(contact.body, name) for name in contact.surfaces]
+        outer = self._outer_facets()
         numbers = place[contact.mine][::rows] // rows
         facets, self._whole = slave_facets(contact.assembly, outer, numbers, tied=contact.tie)
         return facets
+
+    def _outer_facets(self) -> list[OuterFacets]:
+        """Facets of each surface; of all names where these are one. Collective."""
+        contact = self._contact
+        if not contact.surfaces:
+            return [collect_facets(contact.body, None)]
+        every = [collect_facets(contact.body, name) for name in contact.surfaces]
+        return [OuterFacets.joined(every)] if contact.itself else every
 
     def facet_sizes(self) -> FloatArray | None:
         """See :meth:`.ContactNodes.facet_sizes`; None for ties."""

@@ -10,6 +10,8 @@
 #define EXTRAPOLATED 10.0
 /* Points of a node whose normals make a smaller angle (its cosine) have one row. */
 #define ALIKE 0.70710678118654752
+/* Cosine of the angle up to which a facet and the master of another segment at a node are on one side. */
+#define SAME_SIDE 0.5
 
 /* Invert a small positive definite matrix, which is overwritten (Gauss-Jordan). */
 static void invert(double (*M)[N], double (*out)[N])
@@ -52,6 +54,58 @@ static double extrapolation(const tables *t, ptrdiff_t e, const double *T, const
     return largest;
 }
 
+/* Whether a node of a slave facet is also one of the master of a closed segment on the same side. */
+static int has_both_roles(const tables *t, ptrdiff_t f, int k)
+{
+    const int32_t node = t->held_node[f * N + k];
+    for (int64_t i = t->star_start[node]; i < t->star_start[node + 1]; i++) {
+        const int64_t g = t->star[i];
+        double cosine = 0.0;
+        if (!t->master[g])
+            continue;
+        for (int c = 0; c < G; c++)
+            cosine += t->normal[f * G + c] * t->normal[g * G + c];
+        if (cosine > SAME_SIDE)
+            return 1;
+    }
+    return 0;
+}
+
+/* Where roles change, nodes with both of them have no row: their functions go to the other nodes of the facet in equal
+   parts, so that constant pressure stays in the space, as at the crosspoints of Wohlmuth, SIAM J. Numer. Anal. 38
+   (2000). A facet without another node has one row of its mean gap. */
+static void share_functions(tables *t, ptrdiff_t e)
+{
+    double *T = t->T + e * N * N, *areas = t->areas + e * N, *weighted = t->weighted + e * N;
+    int lost[N], any = 0, kept = 0, most = most_covered(areas);
+    for (int k = 0; k < N; k++) {
+        lost[k] = areas[k] > 0.0 && has_both_roles(t, t->part_facet[e], k);
+        any |= lost[k];
+        kept += areas[k] > 0.0 && !lost[k];
+    }
+    if (!any)
+        return;
+    if (kept == 0) {
+        lost[most] = 0;
+        kept = 1;
+    }
+    for (int k = 0; k < N; k++) {
+        if (!lost[k])
+            continue;
+        for (int i = 0; i < N; i++) {
+            if (lost[i] || !(areas[i] > 0.0))
+                continue;
+            for (int j = 0; j < N; j++)
+                T[i * N + j] += T[k * N + j] / kept;
+            areas[i] += areas[k] / kept;
+            weighted[i] += weighted[k] / kept;
+        }
+    }
+    for (int k = 0; k < N; k++)
+        if (lost[k])
+            areas[k] = weighted[k] = 0.0;
+}
+
 /* Dual basis psi = T N, T = D M^-1, of the part of a slave facet that has segments. */
 static void set_basis(tables *t, ptrdiff_t e)
 {
@@ -89,6 +143,8 @@ static void set_basis(tables *t, ptrdiff_t e)
     }
     if (!beside || !(extrapolation(t, e, T, D) <= EXTRAPOLATED))
         set_places(t, e, beside, (const double(*)[N])M, D, moment, covered);
+    if (t->itself)
+        share_functions(t, e);
 }
 
 /* Direction in which a point is pushed, and how well its side faces the other surface; -inf without segments. */

@@ -5,6 +5,9 @@
 #define SLIVER 1e-10
 /* Part of its area from which a facet counts as covered. */
 #define COVERED 0.9
+/* Largest mean penetration of a segment within one part over the lesser height of the cells: half of the sum, as
+   between parts, is the thickness of a plate that is one cell thick. */
+#define OWN_DEPTH 0.25
 
 /* A pair of facets at work: slave and master, common normal, bounds of the mean gap. */
 typedef struct {
@@ -293,7 +296,8 @@ static int set_segment(tables *t, ptrdiff_t p, ptrdiff_t m)
     const int32_t e = t->pair[2 * p], f = t->pair[2 * p + 1];
     facet_pair q = {e, f, t->common_normal + m * G, 0.0, 0.0};
     q.largest_gap = LARGEST_GAP * larger(t->diameter[e], t->diameter[f]);
-    q.depth = DEPTH * (t->height[e] + t->height[f]);
+    q.depth = t->itself && t->body_part[e] == t->body_part[f] ? OWN_DEPTH * smaller(t->height[e], t->height[f])
+                                                              : DEPTH * (t->height[e] + t->height[f]);
     if (!set_common_normal(t, e, f, q.n) || !is_near(t, &q))
         return 0;
     const double *o = t->centre + (ptrdiff_t)e * G;
@@ -326,9 +330,13 @@ static int set_segment(tables *t, ptrdiff_t p, ptrdiff_t m)
         return 0;
     if (total < 0.0 && is_of_neighbour(t, &q, sums, area, total / area))
         return 0;
+    const double offset = t->skin[e] + t->skin[f];
+    for (int k = 0; k < N && offset > 0.0; k++)
+        for (int j = 0; j < N; j++)
+            moment[k] -= offset * sums[k][j];
     t->segment[2 * m] = e;
     t->segment[2 * m + 1] = f;
-    t->lowest[m] = lowest;
+    t->lowest[m] = lowest - offset;
     return 1;
 }
 
@@ -345,6 +353,45 @@ static void mark_covered(tables *t, ptrdiff_t e)
     if (covered > 0.0 && covered >= COVERED * whole)
         for (int k = 0; k < N; k++)
             t->covered[t->slot[e * N + k]] = 1;
+}
+
+/* Mark the masters of closed segments. Those that are open are not looked at in every step. */
+static void mark_masters(tables *t, ptrdiff_t segments)
+{
+    for (ptrdiff_t m = 0; m < t->used; m++)
+        t->master[t->in_use[m]] = 0;
+    for (ptrdiff_t m = 0; m < segments; m++)
+        if (t->lowest[m] <= t->tolerance)
+            t->master[t->segment[2 * m + 1]] = 1;
+}
+
+/* Whether a candidate pair has a segment in the present state; one that sleeps is looked at for the answer. */
+static int has_segment(tables *t, ptrdiff_t e, ptrdiff_t p)
+{
+    if (is_apart(t, p))
+        return 0;
+    if (t->state[e] == ASLEEP)
+        return set_segment(t, p, t->spare);
+    for (ptrdiff_t m = t->first[e]; m < t->last[e]; m++)
+        if (t->segment[2 * m + 1] == t->pair[2 * p + 1])
+            return 1;
+    return 0;
+}
+
+/* Whether pairs of facets, in any order, have a segment at the last find_segments. */
+void faces(tables *t, ptrdiff_t count, const int64_t *pairs, uint8_t *found)
+{
+    for (ptrdiff_t i = 0; i < count; i++) {
+        found[i] = 0;
+        for (int turn = 0; turn < 2 && !found[i]; turn++) {
+            const int64_t slave = pairs[2 * i + turn], master = pairs[2 * i + 1 - turn];
+            for (int64_t k = t->of_facet_start[slave]; k < t->of_facet_start[slave + 1] && !found[i]; k++) {
+                const int64_t e = t->of_facet[k];
+                for (int64_t p = t->start[e]; p < t->start[e + 1] && !found[i]; p++)
+                    found[i] = t->pair[2 * p + 1] == master && has_segment(t, e, p);
+            }
+        }
+    }
 }
 
 /* Segments of all pairs, or of those that may be closed; returns their number. */
@@ -365,5 +412,7 @@ ptrdiff_t find_segments(tables *t, int every)
         if (t->last[e] > t->first[e])
             mark_covered(t, e);
     }
+    if (t->itself)
+        mark_masters(t, count);
     return count;
 }

@@ -24,7 +24,8 @@ from .facets import Facets, collect
 from .held_facets import HeldFacets, with_sides
 from .nodes import SurfaceNodes
 from .passing import PassingCheck
-from .slaves import slave_and_master
+from .roles import Roles, slave_and_master
+from .surface_names import checked, facet_skins, named_skins
 from .tied_rows import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
@@ -32,13 +33,18 @@ _FLAT = 1e-12
 
 
 class SurfaceContact(Contact):
-    """Contact of two or more surfaces of a body's parts, each with every other one, or a tie between them.
+    """Contact of surfaces of a body's parts, with each other and with themselves, or a tie between them.
+
+    Without names all outer facets of all parts are in contact, each part with itself too; with one name, or
+    ``self_contact=True``, the facets of these names. Two names or more alone are a contact of each surface
+    with every other one.
 
     The parts find each other at any place. Points are the nodes of the slave side of each pair of surfaces,
     which the contact chooses (less mass per area), one for each smooth side between edges sharper than 45
-    degrees and, where the other surface has sharp concave edges, for each of the walls that meet there. They
-    have the weighted gap and contact operator of dual mortar rows, integrated over segments with a common
-    normal for each pair of facets::
+    degrees and, where the other surface has sharp concave edges, for each of the walls that meet there. Where
+    a surface is in contact with itself all its nodes have points, and roles are those of each pair of facets:
+    see :class:`.Roles`. They have the weighted gap and contact operator of dual mortar rows, integrated over
+    segments with a common normal for each pair of facets::
 
         g_i   = (1/A_i) int psi_i n.(x_s - x_m) dA,     L_i v = (1/A_i) int psi_i n.(v_s - v_m) dA
         W_i v = (1/A_i) int psi_i (v_s - v_m) dA        (friction acts on its tangential part)
@@ -60,7 +66,8 @@ class SurfaceContact(Contact):
 
     Args:
         body: The solid, with all parts on one mesh; see :func:`dolfinx_impact.mesh.join`.
-        surfaces: Names of facets, two or more, without common nodes.
+        surfaces: Names of facets; without ``self_contact`` two or more have no common nodes. None for all
+            outer facets.
         restitution: Newton's coefficient e of every point, 0 to 1. With friction or different e, e > 0 may
             create energy (the balance shows it).
         gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's length.
@@ -69,8 +76,18 @@ class SurfaceContact(Contact):
         drift_correction: See :class:`.Contact`.
         allow_penetration: Accept surfaces that overlap at zero displacement and at the start.
         tie: Whether the surfaces are glued.
+        self_contact: Whether several surfaces are in contact with themselves too.
+        skin: Offset s of the surfaces along their normals [m], at most a quarter of the smallest cell height;
+            a mapping of names for different ones. The gap is ``n.(x_s - x_m) - s_s - s_m``: with more than
+            the drift of smooth bodies (5 to 10 % of a cell) the surfaces themselves stay apart. Friction
+            then has the lever of the skin.
+        swept: Whether the paths of edges and points are tested in every step, so that none of them pass
+            through each other; by default for the forms without names and with one. For schemes that make
+            explicit steps of central differences.
 
     Attributes:
+        itself: Whether the surfaces are one that is in contact with itself.
+        swept: As given.
         facets: Facets of the surfaces and those around them that this rank holds.
         assembly: Gaps and rows of all pairs of surfaces, and the search for facets that face each other.
 
@@ -78,8 +95,8 @@ class SurfaceContact(Contact):
         Tunnelled: (in a run) parts pass through each other within one step.
         ValueError: No solid of two or three dimensions, unknown names, surfaces without outer facets or with
             common nodes, that overlap (the message names the deepest point) or face away from each other; all
-            nodes constrained; a tie with restitution, friction or ``touching=False``, or one without facets
-            that face each other.
+            nodes constrained; a tie with restitution, friction, a skin or ``touching=False``, of less than
+            two surfaces, or one without facets that face each other; a skin that is too thick.
     """
 
     velocity_level_only = True
@@ -95,23 +112,23 @@ class SurfaceContact(Contact):
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
         tie: bool = False,
+        self_contact: bool = False,
+        skin: float | Mapping[str, float] = 0.0,
+        swept: bool | None = None,
     ) -> None:
-        names = _checked(body, surfaces)
         arguments.flag("tie", tie)
-        if tie and (friction or restitution or drift_correction or not touching):
+        arguments.flag("self_contact", self_contact)
+        if tie and (friction or restitution or drift_correction or not touching or skin or swept):
             raise ValueError(
                 "a tie has neither friction nor restitution nor gaps: leave the other options out"
             )
+        names = checked(body, surfaces, tie=tie, self_contact=self_contact)
         self.body, self.surfaces, self.tie = body, names, bool(tie)
+        self.itself = bool(self_contact) or len(names) < 2
+        self.swept = len(names) < 2 if swept is None else bool(swept)
         self.constant = self.tie
-        facets = collect(body, facet_shape(body.space), names)
-        pairs = list(itertools.combinations(range(len(names)), 2))
-        if not (allow_penetration or tie):
-            for first, second in pairs:
-                refuse_facing_away(facets, first, second, names)
-        sides = [slave_and_master(facets, first, second) for first, second in pairs]
-        with_points = with_sides(facets, sides, divided=not tie, angle=CORNER)
-        self.assembly = Assembly(body, with_points, sides, corners=not tie)
+        self.skin = skin
+        self._make_assembly(allow_penetration)
         self._passing, self._evaluated_at = PassingCheck(self.assembly, names), 0.0
         gdim = body.gdim
         order = self.assembly.order()
@@ -133,8 +150,31 @@ class SurfaceContact(Contact):
             self._tie()
         elif not allow_penetration:
             refuse_overlap(self, np.zeros(body.size))
-        if self.drift_correction > 0 and _flat(facets, len(names)):
+        if self.drift_correction > 0 and _flat(self.facets, 1 if self.itself else len(names)):
             self._tell_no_drift()
+
+    def _make_assembly(self, allow_penetration: bool) -> None:
+        """Collect the facets, choose roles, and set the points. Collective."""
+        body, names, itself = self.body, self.surfaces, self.itself
+        skins, named = named_skins(body, self.skin, names)
+        facets = collect(body, facet_shape(body.space), named, one=itself, every=not names)
+        offsets = facet_skins(facets, skins)
+        pairs = [(0, 0)] if itself else list(itertools.combinations(range(len(names)), 2))
+        if not (allow_penetration or self.tie or itself):
+            for first, second in pairs:
+                refuse_facing_away(facets, first, second, names)
+        sides = pairs if itself else [slave_and_master(facets, first, second) for first, second in pairs]
+        corners = not (self.tie or itself or self.swept)
+        self.assembly = Assembly(
+            body,
+            with_sides(facets, sides, divided=not self.tie, angle=CORNER if corners else None),
+            sides,
+            divided=not self.tie,
+            corners=corners,
+            roles=Roles(facets, body.length) if itself else None,
+            skin=offsets,
+            whole=self.swept or offsets is not None,
+        )
 
     def _tie(self) -> None:
         """Set the rows of the tie, which never change. Collective."""
@@ -275,35 +315,6 @@ class SurfaceContact(Contact):
         if RANKS in past and self.assembly.ranks.resume(past[RANKS]):
             self.assembly.take(True)
             self._start_rows(renew=False)
-
-
-def _checked(body: Continuum, surfaces: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the surfaces in the order of their tags. Collective."""
-    if not isinstance(body, Continuum):
-        raise ValueError(f"the first argument must be the body, a Solid, but is {arguments.shown(body)}")
-    for name in surfaces:
-        if isinstance(name, (list, tuple, set)):
-            apart = ", ".join(map(repr, name))
-            raise ValueError(
-                f"surfaces are arguments of their own, not a list: SurfaceContact(body, {apart}, ...)"
-            )
-    if len(surfaces) < 2:
-        raise ValueError(
-            f"contact takes two surfaces or more, but these are {list(surfaces)}: name those of both parts"
-        )
-    for name in surfaces:
-        body.named.facets(name)
-    if len(set(surfaces)) < len(surfaces):
-        raise ValueError(
-            f"a surface is named twice in {list(surfaces)}: contact with itself is not available"
-        )
-    return tuple(sorted(surfaces, key=lambda name: _first_tag(body, name)))
-
-
-def _first_tag(body: Continuum, name: str) -> int:
-    """Smallest tag of the facets of a surface; 0 for the whole boundary, which needs no tag."""
-    every = {**body.named.names, **body.named.groups}
-    return min(body.named.tags(name, body.gdim - 1)) if not isinstance(name, str) or name in every else 0
 
 
 def _flat(facets: Facets, count: int) -> bool:

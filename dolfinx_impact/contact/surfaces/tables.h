@@ -10,6 +10,12 @@ typedef struct {
     const double *flatness, *diameter, *height, *normal_then;
     const int64_t *sharp_start, *sharp;
     double *centre, *normal, *radius, *size, *shift, *turn;
+    const double *skin;
+    /* Of a surface that is paired with itself: connected parts, nodes among those held, facets at each of these, and
+       marks of the masters of closed segments. */
+    const int64_t *body_part, *star_start, *star;
+    const int32_t *held_node;
+    uint8_t *master;
     /* Candidate pairs, sorted by the parts of their slave facets. */
     const int32_t *pair;
     const double *above, *beside, *lever;
@@ -22,6 +28,8 @@ typedef struct {
     const int64_t *start;
     const int32_t *part_used;
     const int32_t *part_facet, *slot;
+    const int64_t *of_facet_start, *of_facet;
+    ptrdiff_t spare;
     const uint8_t *of_points;
     const double *whole;
     int32_t *first, *last;
@@ -51,12 +59,13 @@ typedef struct {
     uint8_t *near, *shut;
     /* Constants. */
     double tolerance;
-    int axisymmetric;
+    int axisymmetric, itself;
 } tables;
 
 void describe(tables *t);
 double set_axes(const tables *t, ptrdiff_t e, double *axes);
 ptrdiff_t find_segments(tables *t, int every);
+void faces(tables *t, ptrdiff_t count, const int64_t *pairs, uint8_t *found);
 void weigh(tables *t);
 void mark_corners(tables *t);
 void project_corners(tables *t, int every);

@@ -33,18 +33,23 @@ class Region:
         facets: All facets.
         block: Dofs per node.
         margin: Largest change of a distance until the next search [m].
+        whole: Whether each rank holds all facets, always.
 
     Attributes:
         facets: The facets that are held.
+        whole: As given; true on one rank.
         own: Nodes that this rank owns, always the same ones, shape (own,).
         own_dofs: Dofs of these, shape (own, gdim).
     """
 
-    def __init__(self, comm: MPI.Comm, facets: HeldFacets, block: int, margin: float) -> None:
+    def __init__(
+        self, comm: MPI.Comm, facets: HeldFacets, block: int, margin: float, *, whole: bool = False
+    ) -> None:
         self._comm, self._block, self._margin = comm, block, margin
+        self.whole = whole or comm.size == 1
         self._slaves: IntArray = np.zeros(0, np.int64)
         self._sent: list[BoolArray] = []
-        self._hold(facets if comm.size == 1 else facets.taken(_own(facets, comm.rank)))
+        self._hold(facets if self.whole else facets.taken(_own(facets, comm.rank)))
         gdim = facets.x.shape[1]
         self.own_dofs: IntArray = self.facets.local[self.own][:, None] * block + np.arange(gdim)
 
@@ -64,6 +69,15 @@ class Region:
         at = np.empty_like(facets.x)
         self._halo.gather(u, at)
         return np.asarray(facets.x + at)
+
+    def every(self) -> HeldFacets:
+        """All facets, from the own ones of all ranks. Collective."""
+        facets = self.facets
+        if self.whole:
+            return facets
+        rows = facets.rows(_own(facets, self._comm.rank))
+        rows = FacetRows(*(parallel.gather_rows(self._comm, each) for each in rows))
+        return from_rows(rows, facets.shape, facets.walls)
 
     # -- what is near
 
@@ -183,12 +197,3 @@ def _exchanged(comm: MPI.Comm, parts: Sequence[FloatArray]) -> FloatArray:
     counts = np.array([each.size for each in parts])
     values, _ = sent(comm, np.concatenate(parts).ravel(), counts)
     return values.reshape(-1, parts[0].shape[1])
-
-
-def gathered(comm: MPI.Comm, facets: HeldFacets) -> HeldFacets:
-    """All facets, from the own ones of all ranks. Collective."""
-    if comm.size == 1:
-        return facets
-    rows = facets.rows(_own(facets, comm.rank))
-    rows = FacetRows(*(parallel.gather_rows(comm, each) for each in rows))
-    return from_rows(rows, facets.shape, facets.walls)

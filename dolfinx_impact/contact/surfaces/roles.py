@@ -1,0 +1,161 @@
+"""Which of two surfaces is the slave, and which facet of a pair where a surface may touch itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._types import BoolArray, FloatArray, IntArray
+from ...algebra.contact_operator import ascending
+from ...algebra.operators import coordinate_order
+from .facets import AllFacets
+from .search import Candidates
+
+#: Part of the facets of a connected part that one of its patches has at most.
+_OF_PART = 8
+#: Cosine of the largest angle of a normal of a patch with the mean one: they span less than 120 degrees.
+_SPAN = 0.5
+#: A direction along no edge of usual meshes: facets of one patch are ordered along it.
+_OBLIQUE = np.array([0.61, 0.53, 0.59])
+#: Digits to which values that decide between facets are compared.
+_DIGITS = 9
+
+
+class Roles:
+    """Roles of the facets of a surface that is in contact with itself: constants of the mesh.
+
+    The facet with the smaller key is the slave: the connected part (less mass per area first, then the finer
+    one), in it the patch, in it the coordinate along an oblique direction. Patches are few and large, since
+    the Delassus operator is well conditioned where roles do not change from facet to facet. No pairs are
+    facets of cells with a common vertex, as the sides of a plate that is one cell thick.
+
+    Args:
+        facets: All facets.
+        length: A length of the body [m].
+
+    Attributes:
+        key: Place of each facet in the order of roles, shape (facets,).
+        body_part: Number of the connected part of each facet, shape (facets,).
+
+    Raises:
+        ValueError: All nodes of the surface are held.
+    """
+
+    def __init__(self, facets: AllFacets, length: float) -> None:
+        self.body_part = facets.body_part
+        self._vertices = facets.cell_vertices
+        #: Codes of pairs of facets that are no pairs, sorted.
+        self._left_out: IntArray = np.zeros(0, np.int64)
+        chosen = facets.of(0)
+        centres = facets.x[facets.nodes].mean(axis=1)
+        places = np.zeros((len(centres), 3))
+        places[:, : centres.shape[1]] = centres
+        places = coordinate_order(places, length)
+        patch = np.zeros(len(centres), np.int64)
+        normals, _ = facets.normals(facets.x)
+        for part in np.unique(facets.body_part[chosen]):
+            of_part = chosen[facets.body_part[chosen] == part]
+            patch[of_part] = _patches(places[of_part], normals[of_part])
+        oblique = np.round(places @ _OBLIQUE, 3)
+        keys = np.column_stack([_order_of_parts(facets)[facets.body_part], patch, oblique, places])
+        self.key: IntArray = np.empty(len(centres), np.int64)
+        self.key[ascending(keys)] = np.arange(len(centres))
+
+    def leave_out(self, first: IntArray, second: IntArray) -> None:
+        """Take pairs of facets, each of the first ones with each of the second, for none, as those of ties."""
+        pairs = np.array(np.meshgrid(first, second)).reshape(2, -1)
+        self._left_out = np.union1d(self._left_out, self._codes(*np.sort(pairs, axis=0)))
+
+    def _codes(self, first: IntArray, second: IntArray) -> IntArray:
+        codes: IntArray = first * self.key.size + second
+        return codes
+
+    def chosen(self, found: Candidates) -> Candidates:
+        """Candidate pairs with their slave first, without those of cells with a common vertex."""
+        slave, master = found.pairs.T
+        kept = self.key[slave] < self.key[master]
+        kept[kept] = ~self.neighbours(slave[kept], master[kept])
+        if self._left_out.size:
+            kept[kept] = ~np.isin(self._codes(*np.sort(found.pairs[kept], axis=1).T), self._left_out)
+        return Candidates(*(each[kept] for each in found))
+
+    def neighbours(self, first: IntArray, second: IntArray) -> BoolArray:
+        """Whether cells of two facets have a common vertex, shape (n,)."""
+        same = np.flatnonzero(self.body_part[first] == self.body_part[second])
+        a, b = self._vertices[first[same]], self._vertices[second[same]]
+        found = np.zeros(first.size, dtype=bool)
+        found[same] = (a[:, :, None] == b[:, None, :]).any(axis=(1, 2))
+        return found
+
+
+def _order_of_parts(facets: AllFacets) -> IntArray:
+    """Place of each connected part in the order of roles: less mass per area, then more facets per area."""
+    chosen, values = facets.of(0), []
+    parts = np.arange(int(facets.body_part.max()) + 1)
+    for part in parts:
+        of_part = chosen[facets.body_part[chosen] == part]
+        values.append(_mobility(facets, of_part) if of_part.size else (0.0, 0.0))
+    compliance, fineness = (_rounded(np.array(each)) for each in zip(*values))
+    if not compliance.any():
+        raise ValueError("all nodes of the surfaces are fixed or prescribed: contact has nothing to move")
+    order: IntArray = np.argsort(np.lexsort((parts, -fineness, -compliance)))
+    return order
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    largest = np.abs(values).max(initial=0.0)
+    return values if largest == 0.0 else np.round(values / largest, _DIGITS)
+
+
+def _patches(places: FloatArray, normals: FloatArray) -> IntArray:
+    """Numbers of patches, by bisection along the longest axis, in the order of the tree, shape (n,)."""
+    patch, number = np.zeros(len(places), np.int64), 0
+    waiting = [np.arange(len(places))]
+    while waiting:
+        facets = waiting.pop()
+        if _is_patch(normals[facets], len(places)):
+            patch[facets], number = number, number + 1
+            continue
+        x = places[facets]
+        axis = int(np.argmax(np.round(np.ptp(x, axis=0), _DIGITS)))
+        order = facets[np.lexsort((*x.T[::-1], x[:, axis]))]
+        half = len(order) // 2
+        waiting += [order[half:], order[:half]]
+    return patch
+
+
+def _is_patch(normals: FloatArray, every: int) -> bool:
+    mean = normals.sum(axis=0)
+    few = _OF_PART * len(normals) <= every or len(normals) == 1
+    return few and bool((normals @ mean >= _SPAN * np.linalg.norm(mean)).all() and (mean != 0.0).any())
+
+
+def slave_and_master(facets: AllFacets, first: int, second: int) -> tuple[int, int]:
+    """The side with less mass per area is the slave, then the one with more facets per area, then the first.
+
+    Constrained nodes are infinitely heavy. With this choice the slave part of H dominates that of the master.
+
+    Args:
+        facets: AllFacets of all surfaces.
+        first, second: Numbers of two surfaces; the first is that of the earlier part of the mesh.
+
+    Raises:
+        ValueError: Both sides have no dof that moves freely.
+    """
+    compliance, fineness = zip(*(_mobility(facets, facets.of(each)) for each in (first, second)))
+    if max(compliance) == 0.0:
+        raise ValueError("all nodes of both surfaces are fixed or prescribed: contact has nothing to move")
+    if abs(compliance[0] - compliance[1]) > 1e-9 * max(compliance):
+        return (first, second) if compliance[0] > compliance[1] else (second, first)
+    if abs(fineness[0] - fineness[1]) > 1e-9 * max(fineness):
+        return (first, second) if fineness[0] > fineness[1] else (second, first)
+    return first, second
+
+
+def _mobility(facets: AllFacets, chosen: IntArray) -> tuple[float, float]:
+    """Mean of area per mass of the nodes of some facets [m2/kg], and facets per area [1/m2]."""
+    _, sizes = facets.normals(facets.x)
+    nodes, n = facets.nodes[chosen], facets.nodes.shape[1]
+    area = np.bincount(nodes.ravel(), np.repeat(sizes[chosen] / n, n), len(facets.x))
+    at = np.unique(nodes)
+    compliance = area[at] * facets.inverse_mass[at].mean(axis=1)
+    return float(compliance.mean()), float(chosen.size / sizes[chosen].sum())
