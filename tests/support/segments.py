@@ -124,7 +124,7 @@ def compiled(slaves, masters, weights, heights):
     tables.set(
         nodes=len(x), rest=x, u=np.zeros_like(x), u_then=np.zeros_like(x), x=np.zeros_like(x),
         moved=np.zeros(len(x)), used=facets, in_use=np.arange(facets), facet=np.arange(len(x)).reshape(-1, n),
-        flatness=weights.ravel(), diameter=diameter, height=heights.ravel(), **vectors,
+        flatness=weights.ravel(), diameter=diameter, height=heights.ravel(), skin=np.zeros(facets), **vectors,
         **{name: np.zeros(facets) for name in ("radius", "size", "shift", "turn")},
         sharp_start=np.zeros(facets + 1, np.int64), sharp=none,
         pair=np.arange(facets).reshape(-1, 2), above=np.zeros(count), beside=np.full(count, -np.inf),

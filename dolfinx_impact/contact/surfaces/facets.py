@@ -146,7 +146,7 @@ def collect(
     Raises:
         ValueError: A name without outer facets; facets with two names; surfaces that share nodes.
     """
-    local, name = _outer_facets(body, names)
+    local, name = _outer_facets(body, names, one=one)
     nodes, height, cells = _local_nodes(body, shape, local)
     number = body.space.dofmap.index_map.local_to_global(nodes.ravel().astype(np.int32)).reshape(nodes.shape)
     surface = np.zeros_like(name) if every else np.minimum(name, 0) if one else name
@@ -200,8 +200,8 @@ def _by_first_node(facets: IntArray, part: IntArray) -> IntArray:
     return numbers
 
 
-def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
-    """Outer facets of owned cells of the body, and the number of the surface of each. Collective."""
+def _outer_facets(body: Continuum, names: tuple[str, ...], *, one: bool) -> tuple[IntArray, IntArray]:
+    """Outer facets of owned cells of the body, and the number of the first name of each. Collective."""
     topology, fdim = body.mesh.topology, body.mesh.topology.dim - 1
     named = [np.unique(body.named.facets(name)) for name in names]
     topology.create_connectivity(fdim, fdim + 1)
@@ -226,9 +226,9 @@ def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, In
                 )
             raise ValueError(words)
         twice = bool(np.any(surface[chosen] >= 0))
-        if body.comm.allreduce(twice):
+        if body.comm.allreduce(twice) and not one:
             raise ValueError(f"the surface {name!r} has facets of another surface: give each facet once")
-        surface[chosen] = k
+        surface[chosen & (surface < 0)] = k
     return outer, surface
 
 

@@ -334,7 +334,6 @@ def test_what_is_refused():
     body = solid(layers(3, 2))
     names = "lower/boundary", "upper/boundary"
     for given, words in (
-        (("lower/boundary",), "two surfaces or more"),
         (("lower/boundary", "side"), "no facets are named 'side'"),
         (("lower/boundary", "lower/boundary"), "named twice"),
     ):

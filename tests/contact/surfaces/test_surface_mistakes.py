@@ -19,7 +19,6 @@ def contact(*names, mesh=None, solid=None, **options):
 @pytest.mark.parametrize(
     "names, message",
     [
-        (("upper/bottom",), "two surfaces or more"),
         (("upper/bottom", "upper/nothing"), "named 'upper/nothing'"),
         (("upper/bottom", "upper/bottom"), "named twice"),
         (("upper/bottom", "upper/boundary"), "facets of another surface|share nodes"),
