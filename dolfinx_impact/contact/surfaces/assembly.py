@@ -295,16 +295,17 @@ class Assembly:
 
     def _mark_pressed(self) -> None:
         """Bring the marks of :meth:`press` to the points with which this rank computes. Collective."""
-        pressed, route, marks = self._pressed.astype(np.float64), self.ranks.route, self._tables["pressed"]
+        route, marks = self.ranks.route, self._tables["pressed"]
+        pressed: FloatArray = self._pressed.astype(np.float64)
         if route is not None:
             here = np.empty((route.count, 1))
             route.there(pressed[:, None], here)
             pressed = here[:, 0]
         elif not self._all_own:
-            here = np.zeros(self._gap.size)
-            here[self._own_points] = pressed
-            self._comm.Allreduce(MPI.IN_PLACE, here, op=MPI.MAX)
-            pressed = here
+            every = np.zeros(self._gap.size)
+            every[self._own_points] = pressed
+            self._comm.Allreduce(MPI.IN_PLACE, every, op=MPI.MAX)
+            pressed = every
         marks[:] = pressed[: marks.size] > 0
 
     def _set_own(self) -> None:
@@ -451,7 +452,7 @@ class Assembly:
         nodes, B, W = self._rows
         start = address(self._start, "int64_t *")
         count = functions.set_rows(tables, mask, start, address(nodes, "int32_t *"), address(B), address(W))
-        first = self._start
+        first: IntArray = self._start
         if not self._all_own and self.ranks.route is None:
             # Rows of others are empty.
             first = np.append(first[self._own_points], count)

@@ -47,7 +47,7 @@ class Roles:
         self._left_out: IntArray = np.zeros(0, np.int64)
         chosen = facets.of(0)
         centres = facets.x[facets.nodes].mean(axis=1)
-        places = np.zeros((len(centres), 3))
+        places: FloatArray = np.zeros((len(centres), 3))
         places[:, : centres.shape[1]] = centres
         places = coordinate_order(places, length)
         patch = np.zeros(len(centres), np.int64)
@@ -61,7 +61,7 @@ class Roles:
         self.key[ascending(keys)] = np.arange(len(centres))
 
     def leave_out(self, first: IntArray, second: IntArray) -> None:
-        """Take pairs of facets, each of the first ones with each of the second, for none, as those of ties."""
+        """Take each of the first facets with each of the second ones for no pair, as those of ties."""
         pairs = np.array(np.meshgrid(first, second)).reshape(2, -1)
         self._left_out = np.union1d(self._left_out, self._codes(*np.sort(pairs, axis=0)))
 
@@ -107,26 +107,44 @@ def _rounded(values: FloatArray) -> FloatArray:
 
 
 def _patches(places: FloatArray, normals: FloatArray) -> IntArray:
-    """Numbers of patches, by bisection along the longest axis, in the order of the tree, shape (n,)."""
+    """Numbers of patches in the order of a tree, shape (n,).
+
+    Bisection by the direction of the normals until these span less than 120 degrees, so that a patch faces
+    itself only after a sharp fold and the two sides of a thin wall are patches as a whole; then by places,
+    along the longest axis, until a patch has an eighth of the facets.
+    """
     patch, number = np.zeros(len(places), np.int64), 0
-    waiting = [np.arange(len(places))]
+    waiting: list[IntArray] = [np.arange(len(places))]
     while waiting:
         facets = waiting.pop()
-        if _is_patch(normals[facets], len(places)):
+        halves = _by_normals(facets, normals) or _by_places(facets, places)
+        if halves is None:
             patch[facets], number = number, number + 1
-            continue
-        x = places[facets]
-        axis = int(np.argmax(np.round(np.ptp(x, axis=0), _DIGITS)))
-        order = facets[np.lexsort((*x.T[::-1], x[:, axis]))]
-        half = len(order) // 2
-        waiting += [order[half:], order[:half]]
+        else:
+            waiting += halves
     return patch
 
 
-def _is_patch(normals: FloatArray, every: int) -> bool:
-    mean = normals.sum(axis=0)
-    few = _OF_PART * len(normals) <= every or len(normals) == 1
-    return few and bool((normals @ mean >= _SPAN * np.linalg.norm(mean)).all() and (mean != 0.0).any())
+def _by_normals(facets: IntArray, normals: FloatArray) -> list[IntArray] | None:
+    """Facets on both sides of the direction along which most of the normals lie; None for a small span."""
+    n = normals[facets]
+    mean = n.sum(axis=0)
+    if bool((n @ mean > _SPAN * np.linalg.norm(mean)).all()):
+        return None
+    for axis in np.argsort(-np.round(np.abs(n).sum(axis=0), 3), kind="stable"):
+        up = np.round(n[:, axis], _DIGITS) > 0.0
+        if up.any() and not up.all():
+            return [facets[up], facets[~up]]
+    return None
+
+
+def _by_places(facets: IntArray, places: FloatArray) -> list[IntArray] | None:
+    """Halves of facets along the longest axis; None for a small patch."""
+    if _OF_PART * len(facets) <= len(places) or len(facets) == 1:
+        return None
+    x = places[facets]
+    order = facets[np.lexsort((*x.T[::-1], x[:, int(np.argmax(np.round(np.ptp(x, axis=0))))]))]
+    return [order[len(order) // 2 :], order[: len(order) // 2]]
 
 
 def slave_and_master(facets: AllFacets, first: int, second: int) -> tuple[int, int]:

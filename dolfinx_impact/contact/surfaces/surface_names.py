@@ -59,15 +59,17 @@ def named_skins(
     Raises:
         ValueError: Neither a number of at least 0 nor a mapping of names of the surfaces to such numbers.
     """
-    given = dict(skin) if isinstance(skin, Mapping) else dict.fromkeys((*names, None), skin)
+    given = dict(skin) if isinstance(skin, Mapping) else dict.fromkeys(names, skin)
+    others = 0.0 if isinstance(skin, Mapping) else skin
     must = "be an offset of at least 0 m, or a mapping of names to such"
     values = {name: arguments.number("skin", value, must, least=0.0) for name, value in given.items()}
-    if names and (unknown := [name for name in given if name is not None and name not in names]):
+    others = arguments.number("skin", others, must, least=0.0)
+    if names and (unknown := [name for name in given if name not in names]):
         raise ValueError(f"skin names {unknown}, which are no surfaces of this contact: {list(names)}")
-    for name in given if isinstance(skin, Mapping) else ():
+    for name in given:
         body.named.facets(name)
-    named = names or tuple(name for name in given if name is not None)
-    return np.array([values.get(name, 0.0) for name in (*named, None)]), named
+    named = names or tuple(given)
+    return np.array([*(values.get(name, 0.0) for name in named), others]), named
 
 
 def facet_skins(facets: AllFacets, skins: FloatArray) -> FloatArray | None:
