@@ -1,0 +1,306 @@
+/* Pairs of facets that are awake, and the paths of their features. */
+
+#define SLACK 1.03 /* at least (1 + MET) / (1 - MET): the distance at which features meet grows with that at the start */
+
+/* Mean displacement of facets since the search and the largest deviation from it, now or at the end of the path. */
+void describe(features *f, int later)
+{
+    for (int64_t e = 0; e < f->facets; e++) {
+        double *mean = (later ? f->later : f->now) + 4 * e, square = 0.0, own[3];
+        const int32_t *node = f->facet_nodes + e * f->per_facet;
+        mean[0] = mean[1] = mean[2] = 0.0;
+        for (int64_t k = 0; k < f->per_facet; k++)
+            for (int i = 0; i < 3; i++)
+                mean[i] += f->x[3 * node[k] + i] - f->then[3 * node[k] + i] + (later ? f->d[3 * node[k] + i] : 0.0);
+        for (int i = 0; i < 3; i++)
+            mean[i] /= f->per_facet;
+        f->stirred[e] = 0;
+        for (int64_t k = 0; k < f->per_facet; k++) {
+            for (int i = 0; i < 3; i++)
+                own[i] = f->x[3 * node[k] + i] - f->then[3 * node[k] + i] + (later ? f->d[3 * node[k] + i] : 0.0) - mean[i];
+            const double size = dot(own, own);
+            square = size <= square ? square : size; /* keeps what is no number */
+            f->stirred[e] |= f->moved[node[k]];
+        }
+        mean[3] = sqrt(square);
+    }
+}
+
+static double relative(const double *a, const double *b)
+{
+    double r[3];
+    minus(a, b, r);
+    return sqrt(dot(r, r)) + a[3] + b[3];
+}
+
+static int disjoint(const Duo *duo)
+{
+    for (int a = 0; a < duo->first; a++)
+        for (int b = duo->first; b < duo->count; b++)
+            if (duo->node[a] == duo->node[b])
+                return 0;
+    return 1;
+}
+
+static double distance_of(const features *f, int kind, int64_t i, int64_t j)
+{
+    Duo duo;
+    double w[4];
+    load(f, f->then, kind, i, j, &duo);
+    return disjoint(&duo) ? closest(&duo, duo.x, w) : INFINITY;
+}
+
+/* Distance of the features of two facets without a common node at the search; 0 where one pierces the other. */
+static double exact_distance(const features *f, int64_t a, int64_t b)
+{
+    double least = INFINITY;
+    const int64_t facet[2] = {a, b};
+    for (int side = 0; side < 2; side++) {
+        const int64_t one = facet[side], other = facet[1 - side];
+        for (int64_t t = other * f->parts; t < (other + 1) * f->parts; t++) {
+            for (int64_t k = 0; k < f->per_facet; k++)
+                least = smaller(least, distance_of(f, 0, f->facet_nodes[one * f->per_facet + k], t));
+            for (int64_t k = 0; k < f->sides; k++)
+                if (pierces(f, f->then, f->facet_edge[one * f->sides + k], t))
+                    return 0.0;
+        }
+    }
+    for (int64_t k = 0; !f->flat && k < f->sides; k++)
+        for (int64_t m = 0; m < f->sides; m++)
+            least = smaller(least, distance_of(f, 1, f->facet_edge[a * f->sides + k], f->facet_edge[b * f->sides + m]));
+    return least;
+}
+
+/* Numbers of the pairs whose features may meet now or, with `later`, on their paths; every `step`-th from `first` on. */
+int64_t awake(features *f, int later, int64_t first, int64_t step, int32_t *list)
+{
+    int64_t count = 0;
+    for (int64_t p = first; p < f->pairs; p += step) {
+        const int64_t a = f->pair[2 * p], b = f->pair[2 * p + 1];
+        if (later && !f->stirred[a] && !f->stirred[b])
+            continue;
+        double moved = relative(f->now + 4 * a, f->now + 4 * b);
+        if (later)
+            moved = larger(moved, relative(f->later + 4 * a, f->later + 4 * b));
+        if (!(SLACK * moved >= f->above[p]) || isinf(moved))
+            continue;
+        if (!f->exact[p]) {
+            f->above[p] = exact_distance(f, a, b) - f->reach[a] - f->reach[b];
+            f->exact[p] = 1;
+        }
+        list[count] = (int32_t)p;
+        count += SLACK * moved >= f->above[p];
+    }
+    return count;
+}
+
+/* -- cover */
+
+static int64_t place_of(const int64_t *keys, int64_t count, int64_t key)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (keys[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && keys[low] == key ? low : -1;
+}
+
+/* Whether two facets have a segment: 1, or 0, or -1 where it is not known. */
+static int segment_of(const features *f, int64_t a, int64_t b)
+{
+    const int64_t place = place_of(f->key, f->known, a < b ? a * f->facets + b : b * f->facets + a);
+    return a == b ? 0 : place < 0 ? -1 : f->covered[place];
+}
+
+typedef struct {
+    int yes, open;
+    int64_t capacity, count;
+    int32_t *pair;
+} Cover;
+
+static void ask(const features *f, Cover *cover, int64_t a, int64_t b)
+{
+    const int known = segment_of(f, a, b);
+    cover->yes |= known > 0;
+    if (known >= 0)
+        return;
+    cover->open = 1;
+    const int64_t k = cover->count++;
+    if (k >= cover->capacity)
+        return;
+    cover->pair[2 * k] = (int32_t)(a < b ? a : b), cover->pair[2 * k + 1] = (int32_t)(a < b ? b : a);
+}
+
+static void ask_around_ends(const features *f, Cover *cover, int64_t edge, const int32_t *facets, int64_t count)
+{
+    for (int end = 0; end < 2; end++) {
+        const int64_t node = f->edge[2 * edge + end];
+        for (int64_t k = f->at_vertex_start[node]; k < f->at_vertex_start[node + 1]; k++)
+            for (int64_t m = 0; m < count; m++)
+                ask(f, cover, f->at_vertex[k], facets[m]);
+    }
+}
+
+/* Whether a segment near both features is their contact: 0 vertex and triangle, 1 edges, 2 edge and triangle. */
+static void ask_cover(const features *f, const int32_t *duo, Cover *cover)
+{
+    const int64_t i = duo[1], j = duo[2];
+    const int32_t facet = (int32_t)(j / f->parts);
+    if (duo[0] == 0) {
+        for (int64_t k = f->at_vertex_start[i]; k < f->at_vertex_start[i + 1]; k++)
+            ask(f, cover, f->at_vertex[k], facet);
+    } else if (duo[0] == 1) {
+        ask_around_ends(f, cover, i, f->at_edge + f->at_edge_start[j], f->at_edge_start[j + 1] - f->at_edge_start[j]);
+        ask_around_ends(f, cover, j, f->at_edge + f->at_edge_start[i], f->at_edge_start[i + 1] - f->at_edge_start[i]);
+    } else {
+        ask_around_ends(f, cover, i, &facet, 1);
+    }
+}
+
+/* Pairs of facets on which the cover of features depends and of which it is not known whether they have a segment. */
+int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t capacity, int32_t *pair)
+{
+    Cover cover = {0, 0, capacity, 0, pair};
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t before = cover.count;
+        cover.yes = 0;
+        ask_cover(f, duo + 3 * k, &cover);
+        if (cover.yes)
+            cover.count = before;
+    }
+    return cover.count;
+}
+
+void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint8_t *chosen)
+{
+    for (int64_t k = 0; k < count; k++) {
+        Cover cover = {0};
+        ask_cover(f, duo + 3 * k, &cover);
+        chosen[k] = !cover.yes;
+    }
+}
+
+/* -- paths */
+
+/* A feature: its nodes, the box of its path with its skin, whether it is to be looked at. */
+typedef struct {
+    int32_t number, node[3];
+    int nodes, moved;
+    double low[3], high[3];
+} Feature;
+
+static void trace(const features *f, int64_t number, const int32_t *node, int nodes, double skin, Feature *one)
+{
+    one->number = (int32_t)number, one->nodes = nodes, one->moved = 0;
+    for (int k = 0; k < nodes; k++) {
+        const double *x = f->x + 3 * node[k], *d = f->d + 3 * node[k];
+        one->node[k] = node[k];
+        one->moved |= f->moved[node[k]];
+        for (int i = 0; i < 3; i++) {
+            const double end = x[i] + d[i], low = smaller(x[i], end), high = larger(x[i], end);
+            one->low[i] = k ? smaller(one->low[i], low) : low;
+            one->high[i] = k ? larger(one->high[i], high) : high;
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        one->low[i] -= skin, one->high[i] += skin;
+}
+
+/* The features of one facet: triangles, and vertices and edges that it owns. */
+typedef struct {
+    int64_t vertices, edges;
+    Feature *triangle, *vertex, *edge;
+} Side;
+
+static void trace_facet(const features *f, int64_t facet, Side *side)
+{
+    side->vertices = side->edges = 0;
+    for (int64_t t = 0; t < f->parts; t++) {
+        const int64_t number = facet * f->parts + t;
+        trace(f, number, f->triangle + 3 * number, f->flat ? 2 : 3, f->facet_skin[facet], side->triangle + t);
+    }
+    for (int64_t k = f->vertex_start[facet]; k < f->vertex_start[facet + 1]; k++) {
+        const int32_t *node = f->vertex + k;
+        trace(f, *node, node, 1, f->vertex_skin[*node], side->vertex + side->vertices++);
+    }
+    for (int64_t k = f->edge_start[facet]; !f->flat && k < f->edge_start[facet + 1]; k++) {
+        const int64_t number = f->own_edge[k];
+        trace(f, number, f->edge + 2 * number, 2, f->edge_skin[number], side->edge + side->edges++);
+    }
+}
+
+static int share_nodes(const Feature *a, const Feature *b)
+{
+    for (int i = 0; i < a->nodes; i++)
+        for (int k = 0; k < b->nodes; k++)
+            if (a->node[i] == b->node[k])
+                return 1;
+    return 0;
+}
+
+typedef struct {
+    int64_t capacity, count;
+    int32_t *duo;
+    double *tau, *weight, *normal, *least;
+} Hits;
+
+static void test(features *f, int kind, const Feature *a, const Feature *b, double skin, Hits *hits)
+{
+    Hit hit;
+    const Feature *first = kind && b->number < a->number ? b : a, *second = first == a ? b : a;
+    const int64_t key = kind ? -1 - (first->number * f->edges + second->number)
+                             : first->number * f->facets * f->parts + second->number;
+    if (!(a->moved || b->moved) || share_nodes(a, b))
+        return;
+    f->tested++;
+    if (!overlap(a->low, a->high, b->low, b->high) || !meet(f, kind, first->number, second->number, skin, &hit) ||
+        place_of(f->inside_key, f->inside, key) >= 0)
+        return;
+    const int64_t k = hits->count++;
+    if (k >= hits->capacity)
+        return;
+    hits->duo[3 * k] = kind, hits->duo[3 * k + 1] = first->number, hits->duo[3 * k + 2] = second->number;
+    hits->tau[k] = hit.tau, hits->least[k] = hit.least;
+    memcpy(hits->weight + 4 * k, hit.weights, sizeof(hit.weights));
+    memcpy(hits->normal + 3 * k, hit.normal, sizeof(hit.normal));
+}
+
+static void test_facets(features *f, const Side *one, const Side *other, Hits *hits)
+{
+    for (int64_t k = 0; k < one->vertices; k++)
+        for (int64_t t = 0; t < f->parts; t++) {
+            const Feature *v = one->vertex + k, *on = other->triangle + t;
+            test(f, 0, v, on, f->vertex_skin[v->number] + f->facet_skin[on->number / f->parts], hits);
+        }
+}
+
+/* Hits of the features of the pairs of facets in a list; how many, which may be more than the capacity. */
+int64_t paths(features *f, int64_t count, const int32_t *list, int64_t capacity, int32_t *duo, double *tau,
+              double *weight, double *normal, double *least)
+{
+    Hits hits = {capacity, 0, duo, tau, weight, normal, least};
+    Feature room[2][f->parts + f->per_facet + f->sides];
+    Side side[2];
+    f->tested = 0;
+    for (int s = 0; s < 2; s++)
+        side[s].triangle = room[s], side[s].vertex = room[s] + f->parts, side[s].edge = side[s].vertex + f->per_facet;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t a = f->pair[2 * list[k]], b = f->pair[2 * list[k] + 1];
+        if (segment_of(f, a, b) > 0)
+            continue;
+        trace_facet(f, a, side);
+        trace_facet(f, b, side + 1);
+        test_facets(f, side, side + 1, &hits);
+        test_facets(f, side + 1, side, &hits);
+        for (int64_t i = 0; i < side[0].edges; i++)
+            for (int64_t j = 0; j < side[1].edges; j++) {
+                const Feature *one = side[0].edge + i, *other = side[1].edge + j;
+                test(f, 1, one, other, f->edge_skin[one->number] + f->edge_skin[other->number], &hits);
+            }
+    }
+    return hits.count;
+}
