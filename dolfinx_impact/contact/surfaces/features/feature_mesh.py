@@ -96,6 +96,7 @@ class FeatureMesh:
             parts,
             self.facet_edges.shape[1],
         )
+        numbers.nodes = self.at_vertex_start.size - 1
         numbers.flat = self.triangle_edges.shape[1] == 1
         table.set(
             facet_nodes=self.nodes,

@@ -1,7 +1,7 @@
 /* What the functions of features read and write; feature_mesh.py and paths.py say what is in it. Vectors have three
    entries, in two dimensions the last one is 0. */
 typedef struct {
-    int64_t facets, edges, per_facet, parts, sides; /* parts, sides: triangles and edges of a facet */
+    int64_t facets, edges, nodes, per_facet, parts, sides; /* parts, sides: triangles and edges of a facet */
     int flat, itself;                               /* in two dimensions; features of one surface too */
     const int32_t *facet_nodes, *triangle, *across, *edge, *facet_edge;
     const int64_t *vertex_start, *edge_start, *at_vertex_start, *at_edge_start, *surface;
@@ -26,6 +26,7 @@ typedef struct {
 
 int64_t search(const features *, int64_t, int32_t *, double *);
 void describe(features *, int);
+int leaves_room(const features *);
 int64_t awake(features *, int, int64_t, int64_t, int32_t *);
 int64_t pierced(const features *, int64_t, const int32_t *, int64_t, int32_t *);
 void separations(const features *, int64_t, const int32_t *, int32_t *, double *, double *);

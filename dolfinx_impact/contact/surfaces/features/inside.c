@@ -26,10 +26,39 @@ static void corners_at(const features *f, const double *x, int64_t t, double (*a
         memcpy(at[c], x + 3 * f->triangle[3 * t + c], 3 * sizeof(double));
 }
 
-static int common_node(const features *f, int64_t edge, int64_t t)
+static int common_node(const int32_t *one, int nodes, const int32_t *other, int others)
 {
-    for (int c = 0; c < (f->flat ? 2 : 3); c++)
-        if (f->triangle[3 * t + c] == f->edge[2 * edge] || f->triangle[3 * t + c] == f->edge[2 * edge + 1])
+    for (int i = 0; i < nodes; i++)
+        for (int k = 0; k < others; k++)
+            if (one[i] == other[k])
+                return 1;
+    return 0;
+}
+
+static int at_facet(const features *f, int64_t edge, int64_t facet)
+{
+    for (int64_t k = f->at_edge_start[edge]; k < f->at_edge_start[edge + 1]; k++)
+        if (f->at_edge[k] == facet)
+            return 1;
+    return 0;
+}
+
+/* Whether two features have a common node or belong to one facet, which is no pair: 0 vertex and triangle, 1 edges,
+   2 edge and triangle. */
+static int related(const features *f, int kind, int64_t i, int64_t j)
+{
+    const int64_t facet = j / f->parts;
+    const int corners = f->flat ? 2 : 3;
+    if (kind == 0) {
+        const int32_t node = (int32_t)i;
+        return common_node(&node, 1, f->facet_nodes + facet * f->per_facet, (int)f->per_facet);
+    }
+    if (kind == 2)
+        return common_node(f->edge + 2 * i, 2, f->triangle + 3 * j, corners) || at_facet(f, i, facet);
+    if (common_node(f->edge + 2 * i, 2, f->edge + 2 * j, 2))
+        return 1;
+    for (int64_t k = f->at_edge_start[j]; k < f->at_edge_start[j + 1]; k++)
+        if (at_facet(f, i, f->at_edge[k]))
             return 1;
     return 0;
 }
@@ -40,7 +69,7 @@ static int pierces(const features *f, const double *x, int64_t edge, int64_t t)
     const double *p = x + 3 * f->edge[2 * edge], *q = x + 3 * f->edge[2 * edge + 1];
     const int corners = f->flat ? 2 : 3;
     double at[4][3], weights[4], part, ignored;
-    if (common_node(f, edge, t))
+    if (related(f, 2, edge, t))
         return 0;
     corners_at(f, x, t, at + 1);
     for (int i = 0; i < 3; i++) {

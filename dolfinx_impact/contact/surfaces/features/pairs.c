@@ -2,52 +2,14 @@
 
 #define SLACK 1.03 /* at least (1 + MET) / (1 - MET): the distance at which features meet grows with that at the start */
 
-/* Mean displacement of facets since the search and the largest deviation from it, now or at the end of the path. */
-void describe(features *f, int later)
-{
-    for (int64_t e = 0; e < f->facets; e++) {
-        double *mean = (later ? f->later : f->now) + 4 * e, square = 0.0, own[3];
-        const int32_t *node = f->facet_nodes + e * f->per_facet;
-        mean[0] = mean[1] = mean[2] = 0.0;
-        for (int64_t k = 0; k < f->per_facet; k++)
-            for (int i = 0; i < 3; i++)
-                mean[i] += f->x[3 * node[k] + i] - f->then[3 * node[k] + i] + (later ? f->d[3 * node[k] + i] : 0.0);
-        for (int i = 0; i < 3; i++)
-            mean[i] /= f->per_facet;
-        f->stirred[e] = 0;
-        for (int64_t k = 0; k < f->per_facet; k++) {
-            for (int i = 0; i < 3; i++)
-                own[i] = f->x[3 * node[k] + i] - f->then[3 * node[k] + i] + (later ? f->d[3 * node[k] + i] : 0.0) - mean[i];
-            const double size = dot(own, own);
-            square = size <= square ? square : size; /* keeps what is no number */
-            f->stirred[e] |= f->moved[node[k]];
-        }
-        mean[3] = sqrt(square);
-    }
-}
-
-static double relative(const double *a, const double *b)
-{
-    double r[3];
-    minus(a, b, r);
-    return sqrt(dot(r, r)) + a[3] + b[3];
-}
-
-static int disjoint(const Duo *duo)
-{
-    for (int a = 0; a < duo->first; a++)
-        for (int b = duo->first; b < duo->count; b++)
-            if (duo->node[a] == duo->node[b])
-                return 0;
-    return 1;
-}
-
 static double distance_of(const features *f, int kind, int64_t i, int64_t j)
 {
     Duo duo;
     double w[4];
+    if (related(f, kind, i, j))
+        return INFINITY;
     load(f, f->then, kind, i, j, &duo);
-    return disjoint(&duo) ? closest(&duo, duo.x, w) : INFINITY;
+    return closest(&duo, duo.x, w);
 }
 
 /* Distance of the features of two facets without a common node at the search; 0 where one pierces the other. */
@@ -71,13 +33,13 @@ static double exact_distance(const features *f, int64_t a, int64_t b)
     return least;
 }
 
-/* Numbers of the pairs whose features may meet now or, with `later`, on their paths; every `step`-th from `first` on. */
-int64_t awake(features *f, int later, int64_t first, int64_t step, int32_t *list)
+/* Numbers of the pairs whose features may meet now or, with `later`, on their paths; those of this rank. */
+int64_t awake(features *f, int later, int64_t rank, int64_t ranks, int32_t *list)
 {
     int64_t count = 0;
-    for (int64_t p = first; p < f->pairs; p += step) {
+    for (int64_t p = 0; p < f->pairs; p++) {
         const int64_t a = f->pair[2 * p], b = f->pair[2 * p + 1];
-        if (later && !f->stirred[a] && !f->stirred[b])
+        if ((ranks > 1 && a % ranks != rank) || (later && !f->stirred[a] && !f->stirred[b]))
             continue;
         double moved = relative(f->now + 4 * a, f->now + 4 * b);
         if (later)
@@ -186,19 +148,18 @@ void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint
 
 /* -- paths */
 
-/* A feature: its nodes, the box of its path with its skin, whether it is to be looked at. */
+/* A feature: the box of its path with its skin, whether it is to be looked at. */
 typedef struct {
-    int32_t number, node[3];
-    int nodes, moved;
+    int64_t number;
+    int moved;
     double low[3], high[3];
 } Feature;
 
 static void trace(const features *f, int64_t number, const int32_t *node, int nodes, double skin, Feature *one)
 {
-    one->number = (int32_t)number, one->nodes = nodes, one->moved = 0;
+    one->number = number, one->moved = 0;
     for (int k = 0; k < nodes; k++) {
         const double *x = f->x + 3 * node[k], *d = f->d + 3 * node[k];
-        one->node[k] = node[k];
         one->moved |= f->moved[node[k]];
         for (int i = 0; i < 3; i++) {
             const double end = x[i] + d[i], low = smaller(x[i], end), high = larger(x[i], end);
@@ -233,15 +194,6 @@ static void trace_facet(const features *f, int64_t facet, Side *side)
     }
 }
 
-static int share_nodes(const Feature *a, const Feature *b)
-{
-    for (int i = 0; i < a->nodes; i++)
-        for (int k = 0; k < b->nodes; k++)
-            if (a->node[i] == b->node[k])
-                return 1;
-    return 0;
-}
-
 typedef struct {
     int64_t capacity, count;
     int32_t *duo;
@@ -254,7 +206,7 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
     const Feature *first = kind && b->number < a->number ? b : a, *second = first == a ? b : a;
     const int64_t key = kind ? -1 - (first->number * f->edges + second->number)
                              : first->number * f->facets * f->parts + second->number;
-    if (!(a->moved || b->moved) || share_nodes(a, b))
+    if (!(a->moved || b->moved) || related(f, kind, first->number, second->number))
         return;
     f->tested++;
     if (!overlap(a->low, a->high, b->low, b->high) || !meet(f, kind, first->number, second->number, skin, &hit) ||
@@ -263,7 +215,7 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
     const int64_t k = hits->count++;
     if (k >= hits->capacity)
         return;
-    hits->duo[3 * k] = kind, hits->duo[3 * k + 1] = first->number, hits->duo[3 * k + 2] = second->number;
+    hits->duo[3 * k] = kind, hits->duo[3 * k + 1] = (int32_t)first->number, hits->duo[3 * k + 2] = (int32_t)second->number;
     hits->tau[k] = hit.tau, hits->least[k] = hit.least;
     memcpy(hits->weight + 4 * k, hit.weights, sizeof(hit.weights));
     memcpy(hits->normal + 3 * k, hit.normal, sizeof(hit.normal));

@@ -104,9 +104,8 @@ class FeaturePaths:
         """
         self._covers = covers
         self._place(x)
-        if self._search_is_due():
-            self._search(_ROOM * self._size)
         self._table.call("describe", 0)
+        self._search_when_due()
         self._forget()
         near = self._awake(0, (0, 1))
         self._learn(near)
@@ -123,9 +122,7 @@ class FeaturePaths:
         table = self._table
         table["d"][:, : self._gdim] = d
         table["moved"][:] = True if moved is None else moved
-        if self._search_is_due():
-            self._search(_ROOM * self._size)
-            table.call("describe", 0)
+        self._search_when_due()
         table.call("describe", 1)
         awake = self._awake(1, share)
         self._learn(awake)
@@ -149,28 +146,23 @@ class FeaturePaths:
 
     # -- pairs of facets
 
-    def _search_is_due(self) -> bool:
-        """Whether a node leaves its room on its path, apart from the mean motion."""
-        low, high, then, x, d = (self._table[name] for name in ("low", "high", "then", "x", "d"))
-        at = x - then
-        known = np.isfinite(at + d).all(axis=1)
-        for path in (at, at + d):
-            own = then + path - path[known].mean(axis=0) if known.any() else then
-            if np.any(known & ~((own >= low) & (own <= high)).all(axis=1)):
-                return True
-        return False
+    def _search_when_due(self) -> None:
+        """Search where a node leaves its room."""
+        if self._table.call("leaves_room"):
+            self._search(_ROOM * self._size)
 
     def _search(self, room: float) -> None:
-        """Find the pairs of facets whose nodes may meet within their rooms around x and their paths."""
+        """Find the pairs of facets whose nodes may meet within their rooms around their paths."""
         table, x, d = self._table, self._table["x"], self._table["d"]
         known = np.isfinite(x + d).all(axis=1)
         end = x + d - d[known].mean(axis=0) if known.any() else x
-        table["then"][:] = x
+        # Bounds of distances come with the positions of the last search.
         table["low"][:] = np.minimum(x, end) - room
         table["high"][:] = np.maximum(x, end) + room
         pairs, above = table.listed("search", 2 * len(self._pairs) + 64, (), _TWO, np.empty(()))
-        order = np.argsort(pairs[:, 0].astype(np.int64) * self._number.size + pairs[:, 1])
-        self._set_pairs(pairs[order], above[order])
+        self._set_pairs(pairs, above)
+        table["then"][:] = x
+        table.call("describe", 0)
 
     def _set_pairs(self, pairs: AnyArray, above: FloatArray) -> None:
         self._pairs, self._table.numbers.pairs = pairs, len(pairs)

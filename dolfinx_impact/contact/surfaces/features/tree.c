@@ -84,14 +84,14 @@ static int64_t divide(Search *s, int64_t first, int64_t count)
     return own;
 }
 
-/* Distance of the boxes around two facets at the search. */
-static double distance_then(const features *f, int64_t a, int64_t b)
+/* Distance of the boxes around two facets. */
+static double box_distance(const features *f, int64_t a, int64_t b)
 {
     double low[2][3], high[2][3], square = 0.0;
     const int64_t facet[2] = {a, b};
     for (int side = 0; side < 2; side++)
         for (int64_t k = 0; k < f->per_facet; k++) {
-            const double *x = f->then + 3 * f->facet_nodes[facet[side] * f->per_facet + k];
+            const double *x = f->x + 3 * f->facet_nodes[facet[side] * f->per_facet + k];
             for (int i = 0; i < 3; i++) {
                 low[side][i] = k ? smaller(low[side][i], x[i]) : x[i];
                 high[side][i] = k ? larger(high[side][i], x[i]) : x[i];
@@ -115,7 +115,7 @@ static void add(Search *s, const Box *one, const Box *other)
     if (p >= s->capacity)
         return;
     s->pair[2 * p] = (int32_t)a, s->pair[2 * p + 1] = (int32_t)b;
-    s->apart[p] = distance_then(f, a, b) - f->reach[a] - f->reach[b];
+    s->apart[p] = box_distance(f, a, b) - f->reach[a] - f->reach[b];
 }
 
 static void between(Search *s, int64_t a, int64_t b)
@@ -150,8 +150,52 @@ static void inside_of(Search *s, int64_t a)
             add(s, s->leaf + i, s->leaf + k);
 }
 
-/* Pairs of facets whose nodes may come nearer than their skins within their room; returns how many, which may be more
-   than there is capacity, -1 without memory. Facets with a node that is nowhere are in no pair. */
+/* Sort pairs by one of their facets, with what is equal in the order it had. */
+static void sort_by(int side, int64_t facets, int64_t count, const int32_t *pair, const double *above, int64_t *end,
+                    int32_t *sorted, double *with)
+{
+    memset(end, 0, (facets + 1) * sizeof(int64_t));
+    for (int64_t p = 0; p < count; p++)
+        end[pair[2 * p + side] + 1]++;
+    for (int64_t e = 0; e < facets; e++)
+        end[e + 1] += end[e];
+    for (int64_t p = 0; p < count; p++) {
+        const int64_t k = end[pair[2 * p + side]]++;
+        sorted[2 * k] = pair[2 * p], sorted[2 * k + 1] = pair[2 * p + 1], with[k] = above[p];
+    }
+}
+
+static int sort_pairs(const features *f, int64_t count, int32_t *pair, double *above)
+{
+    int64_t *end = malloc((f->facets + 1) * sizeof(int64_t));
+    int32_t *sorted = malloc((2 * count + 1) * sizeof(int32_t));
+    double *with = malloc((count + 1) * sizeof(double));
+    const int ready = end && sorted && with;
+    if (ready) {
+        sort_by(1, f->facets, count, pair, above, end, sorted, with);
+        sort_by(0, f->facets, count, sorted, with, end, pair, above);
+    }
+    free(end), free(sorted), free(with);
+    return ready;
+}
+
+/* Pairs that were known before this search have lost at most what both have moved of their distance. */
+static void keep_bounds(const features *f, int64_t count, const int32_t *pair, double *above)
+{
+    for (int64_t p = 0, before = 0; p < count; p++) {
+        const int32_t a = pair[2 * p], b = pair[2 * p + 1], *old = f->pair;
+        while (before < f->pairs && (old[2 * before] < a || (old[2 * before] == a && old[2 * before + 1] < b)))
+            before++;
+        if (before < f->pairs && old[2 * before] == a && old[2 * before + 1] == b) {
+            const double left = f->above[before] - relative(f->now + 4 * a, f->now + 4 * b);
+            above[p] = larger(above[p], left);
+        }
+    }
+}
+
+/* Pairs of facets whose nodes may come nearer than their skins within their room, sorted, and bounds of their
+   distances; how many, which may be more than the capacity, -1 without memory. Facets with a node that is nowhere are
+   in no pair. Displacements are those from the last search. */
 int64_t search(const features *f, int64_t capacity, int32_t *pair, double *apart)
 {
     Search s = {.f = f, .capacity = capacity, .pair = pair, .apart = apart};
@@ -178,5 +222,9 @@ int64_t search(const features *f, int64_t capacity, int32_t *pair, double *apart
         inside_of(&s, 0);
     }
     free(s.leaf), free(s.box);
-    return ready ? s.found : -1;
+    if (!ready || (s.found <= capacity && !sort_pairs(f, s.found, pair, apart)))
+        return -1;
+    if (s.found <= capacity)
+        keep_bounds(f, s.found, pair, apart);
+    return s.found;
 }
