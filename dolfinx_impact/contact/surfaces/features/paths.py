@@ -156,7 +156,7 @@ class FeaturePaths:
         table, x, d = self._table, self._table["x"], self._table["d"]
         known = np.isfinite(x + d).all(axis=1)
         end = x + d - d[known].mean(axis=0) if known.any() else x
-        # Bounds of distances come with the positions of the last search.
+        table.call("describe", 0)
         table["low"][:] = np.minimum(x, end) - room
         table["high"][:] = np.maximum(x, end) + room
         pairs, above = table.listed("search", 2 * len(self._pairs) + 64, (), _TWO, np.empty(()))
