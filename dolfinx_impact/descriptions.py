@@ -83,7 +83,7 @@ def of_all(integrator: Any) -> str:
 
 def of_shape(shape: Any) -> str:
     """Class and parameters of an obstacle."""
-    derived = ("gdim", "flat", "moving", "sides", "thickness")
+    derived = ("gdim", "flat", "moving", "sides", "thickness", "convex")
     values = {k: v for k, v in vars(shape).items() if not k.startswith("_") and k not in derived}
     values = {k: v for k, v in values.items() if v is not None and v is not False}
     return f"{type(shape).__name__}({', '.join(f'{name} {plain(value)}' for name, value in values.items())})"

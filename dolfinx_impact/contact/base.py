@@ -126,6 +126,8 @@ class Contact:
     constant, moving = True, False
     #: Whether only contact laws with a velocity level take it, alone or after that of positions.
     velocity_level_only = False
+    #: Whether it has points between nodes, whose places change.
+    between_nodes = False
     #: Smallest thickness of the obstacle [m]: points that move farther in a step may tunnel through it.
     thickness = math.inf
     #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.

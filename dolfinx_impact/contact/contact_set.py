@@ -35,7 +35,15 @@ def as_contact(given: Any) -> Contact | None:
         return given  # type: ignore[no-any-return]
     if len(given) < 2:
         return as_contact(given[0]) if given else None
-    return ContactSet(given)
+    return ContactSet([each for several in given for each in _alone(several)])
+
+
+def _alone(contact: Any) -> Sequence[Any]:
+    """The contacts of one that has points between nodes, which the scheme has with the others."""
+    if not getattr(contact, "between_nodes", False) or not isinstance(contact, ContactSet):
+        return (contact,)
+    contact.take()
+    return contact.members
 
 
 class ContactSet(Contact):
@@ -73,6 +81,7 @@ class ContactSet(Contact):
         self.constant = all(each.constant for each in self.members)
         self.moving = any(each.moving for each in self.members)
         self.velocity_level_only = any(each.velocity_level_only for each in self.members)
+        self.between_nodes = any(each.between_nodes for each in self.members)
         self._check_friction()
         ends = np.cumsum([each.count for each in self.members])
         self.parts = [slice(int(end) - each.count, int(end)) for end, each in zip(ends, self.members)]

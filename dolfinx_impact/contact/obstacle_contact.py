@@ -96,7 +96,7 @@ class ObstacleContact(Contact):
             keys = np.column_stack([np.repeat(keys, count, axis=0), np.tile(np.arange(count), len(keys))])
         numbers = np.repeat(numbers, count, axis=0)
         self._x = np.repeat(x, count, axis=0)
-        rows = SparseRows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
+        rows = SparseRows(numbers, self.together(lambda: self._normals(self._x.copy(), 0.0)), keys)
         super().__init__(
             system,
             rows,
@@ -107,9 +107,9 @@ class ObstacleContact(Contact):
             drift_correction=drift_correction,
             allow_penetration=allow_penetration,
         )
-        self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
+        self._gap0 = self.together(lambda: self._gaps(self._x, 0.0))
         if self.constant:
-            self._together(lambda: self._refuse_scaled(rows.weights, np.ones(len(rows.weights), bool), 0.0))
+            self.together(lambda: self._refuse_scaled(rows.weights, np.ones(len(rows.weights), bool), 0.0))
         self._positions, self._evaluated_at = self._x, 0.0  # of the last evaluation
         self._surface_velocities: tuple[FloatArray, dict[float, FloatArray]] = (self._positions, {})
         self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
@@ -163,7 +163,7 @@ class ObstacleContact(Contact):
     def least_gaps(self, x: FloatArray, t: float) -> FloatArray:
         """Least gap over the faces at any points ``x``, shape (n, gdim) [m], at ``t``. Collective."""
         time = (t,) if self.moving else ()
-        gaps: FloatArray = self._together(
+        gaps: FloatArray = self.together(
             lambda: np.min([np.asarray(face.gap(x, *time)) for face in self.faces], axis=0)
         )
         return gaps
@@ -200,9 +200,9 @@ class ObstacleContact(Contact):
             return flat
         x, sides = self.places(u), self._sides
         if sides is not None:
-            of_sides: FloatArray = self._together(lambda: sides.gaps(x[:: len(self.faces)], t).ravel())
+            of_sides: FloatArray = self.together(lambda: sides.gaps(x[:: len(self.faces)], t).ravel())
             return of_sides
-        gaps: FloatArray = self._together(lambda: self._gaps(x, t))
+        gaps: FloatArray = self.together(lambda: self._gaps(x, t))
         return gaps
 
     def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
@@ -225,7 +225,7 @@ class ObstacleContact(Contact):
             self.L.weights[:] = normals
             return gaps
 
-        gaps: FloatArray = self._together(gaps_and_rows)
+        gaps: FloatArray = self.together(gaps_and_rows)
         return super()._evaluate(u, v, t) if self._own_gap else gaps
 
     def _update_sides(self, v: FloatArray | None, t: float) -> IntArray:
@@ -238,7 +238,7 @@ class ObstacleContact(Contact):
         self._sides.update(near, x, t, velocity)
         return np.flatnonzero((self._sides.active >= 0).any(axis=1))
 
-    def _together(self, evaluate: Callable[[], Any]) -> Any:
+    def together(self, evaluate: Callable[[], Any]) -> Any:
         """Result of ``evaluate``; an error on one rank is raised on all. Collective."""
         agrees = self._fallible and not self._agreeing
         return parallel.together(self.system.comm, evaluate) if agrees else evaluate()
@@ -250,7 +250,7 @@ class ObstacleContact(Contact):
         if self.constant:
             return self.closed(self._gap0 + self.L(u))
         self._positions, self._evaluated_at = self.places(u), t
-        closed: BoolArray = self._together(lambda: self._closed_near(v, t))
+        closed: BoolArray = self.together(lambda: self._closed_near(v, t))
         return closed
 
     def _closed_near(self, v: FloatArray | None, t: float) -> BoolArray:
@@ -299,7 +299,7 @@ class ObstacleContact(Contact):
         self._tunnelling.accept_step(self._points(), t)
         sides = self._sides
         if sides is not None:
-            self._together(lambda: sides.start(self._points(), t))
+            self.together(lambda: sides.start(self._points(), t))
 
     def accept(self, state: ContactState | None) -> None:
         """See :meth:`.Contact.accept`."""
@@ -337,7 +337,7 @@ class ObstacleContact(Contact):
         if t not in velocities:
             if len(velocities) > 1:
                 velocities.clear()
-            velocities[t] = self._together(lambda: self._velocities(t))
+            velocities[t] = self.together(lambda: self._velocities(t))
         return velocities[t].copy()
 
     def surface_way(self, since: float, t: float) -> FloatArray:
@@ -347,7 +347,7 @@ class ObstacleContact(Contact):
             count = len(self.faces)
             for k, face in enumerate(self.faces):
                 x = self._positions[k::count]
-                ways[k::count] = x - self._together(partial(carried, face, x, t, since))
+                ways[k::count] = x - self.together(partial(carried, face, x, t, since))
         return ways
 
     def surface_acceleration(self, t: float, step: float) -> FloatArray:
@@ -357,7 +357,7 @@ class ObstacleContact(Contact):
             count = len(self.faces)
             for k, face in enumerate(self.faces):
                 x = self._positions[k::count]
-                accelerations[k::count] = self._together(partial(acceleration, face, x, t, step))
+                accelerations[k::count] = self.together(partial(acceleration, face, x, t, step))
         return accelerations
 
     def _velocities(self, t: float) -> FloatArray:

@@ -6,6 +6,7 @@ import logging
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -22,6 +23,7 @@ from .obstacle_contact import ObstacleContact
 from .obstacles import Obstacle
 from .penetration import refuse_penetration
 from .pressure import PointFacets, facets_of_nodes, global_nodes
+from .rigid_facets.faceted_contact import FacetedContact
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -47,7 +49,7 @@ class _RigidNodes(ContactNodes):
         body = contact.system
         if not isinstance(body, Continuum) or body.gdim == 1:
             return None
-        return np.repeat(body.facet_sizes(contact.facets)[contact.by_place], len(contact.faces))
+        return np.repeat(body.facet_sizes(contact.surface)[contact.by_place], len(contact.faces))
 
 
 class RigidContact(ObstacleContact):
@@ -57,7 +59,7 @@ class RigidContact(ObstacleContact):
 
     Args:
         solid: The body.
-        facets: Name of the potential contact facets, or the number of their tag; ``"boundary"`` for all.
+        surface: Name of the potential contact facets, or the number of their tag; ``"boundary"`` for all.
         obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`.
         restitution: Newton's coefficient e of every node, 0 to 1.
         gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
@@ -65,20 +67,35 @@ class RigidContact(ObstacleContact):
         friction: Coulomb's coefficient mu, at least 0.
         drift_correction: See :class:`Contact`.
         allow_penetration: Accept nodes that are inside the obstacle at zero displacement and at the start.
+        facets: Whether facets touch between their nodes too, where the obstacle is sharper than the mesh: see
+            :class:`.FacetPoints`. Then this is a :class:`.FacetedContact`: points between nodes, one a facet
+            and face of the obstacle, come after those of the nodes. Schemes with contact at velocity level
+            take it, not compiled; ``drift_correction`` is that of the nodes.
 
     Raises:
         ValueError: An unknown facet name (the message lists the names), facets without
             nodes, an obstacle of another dimension, contact on constrained dofs, nodes inside the
-            obstacle (the message names the deepest).
+            obstacle (the message names the deepest); ``facets`` with a frame, a body on a line, or a class of
+            one's own.
     """
 
     compiled = ObstacleContact.compiled
     _NODES = _RigidNodes
 
+    def __new__(cls, *given: Any, facets: bool = False, **options: Any) -> Any:
+        """The contact; with ``facets`` that of the nodes and of what is between them as one."""
+        contact: Any = super().__new__(cls)
+        if not arguments.flag("facets", facets):
+            return contact
+        if cls is not RigidContact:
+            raise ValueError(f"facets=True takes the gaps of RigidContact, not those of {cls.__name__}")
+        contact.__init__(*given, facets=True, **options)
+        return FacetedContact(contact)
+
     def __init__(
         self,
         solid: Body,
-        facets: str | int,
+        surface: str | int,
         obstacle: Obstacle | Sequence[Obstacle],
         *,
         restitution: float = 0.0,
@@ -87,20 +104,21 @@ class RigidContact(ObstacleContact):
         friction: float = 0.0,
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
+        facets: bool = False,
     ) -> None:
         if not isinstance(solid, Body):
             raise ValueError(
                 f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
             )
-        self._where, self.facets = repr(facets), facets
-        self.outer = collect_facets(solid, facets) if isinstance(solid, Continuum) else None
-        nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
+        self._where, self.surface = repr(surface), surface
+        self.outer = collect_facets(solid, surface) if isinstance(solid, Continuum) else None
+        nodes, gdim = solid.nodes(surface), solid.mesh.geometry.dim
         keys = coordinate_order(solid.x[nodes], solid.length)
         if self.outer is not None:
             number = solid.space.dofmap.index_map.local_to_global(nodes)
             keys = np.hstack([keys, np.round(1e6 * self.outer.normals_at(number)) + 0.0])
         self.by_place = ascending(keys)
-        self.by_place = self.by_place[_moving(solid, nodes[self.by_place], facets)]
+        self.by_place = self.by_place[_moving(solid, nodes[self.by_place], surface)]
         nodes, keys = nodes[self.by_place], keys[self.by_place]
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
@@ -119,8 +137,9 @@ class RigidContact(ObstacleContact):
         # L turns with the normals; directions of a history are those of all runs that continue it.
         self._approach = SparseRows(self.L.dofs, -self.L.weights, self.L.order)
         if not allow_penetration:
-            refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
-        self._warn_of_small_obstacles()
+            refuse_penetration(self, self._gap0, self._x, f"nodes of {surface!r}")
+        if not facets:
+            self._warn_of_small_obstacles()
 
     def _warn_of_small_obstacles(self) -> None:
         """Warn of obstacles that may pass between the nodes nearest to them. Collective."""
@@ -128,7 +147,7 @@ class RigidContact(ObstacleContact):
         for k, face in enumerate(self.faces):
             if sizes is None or not hasattr(face, "bounds"):
                 continue
-            low, high = self._together(partial(face.bounds, *((0.0,) if self.moving else ())))
+            low, high = self.together(partial(face.bounds, *((0.0,) if self.moving else ())))
             # In space a long thin obstacle passes between nodes, a wide one does not.
             extent = float(np.sort(high - low)[1 if len(low) == 3 else -1])
             gaps = self._gap0[k::count]
@@ -137,17 +156,26 @@ class RigidContact(ObstacleContact):
             size = self.comm.allreduce(local, op=MPI.MIN)[1]
             if extent < size and self.comm.rank == 0:
                 warnings.warn(
-                    f"the obstacle is {extent:.3g} m wide, less than the facets of {self.facets!r} near it, "
-                    f"{size:.3g} m: it may pass between their nodes, which alone touch it; refine the mesh",
+                    f"the obstacle is {extent:.3g} m wide, less than the facets of {self.surface!r} near it, "
+                    f"{size:.3g} m: it may pass between their nodes, which alone touch it; refine the mesh, "
+                    "or let facets touch too (facets=True)",
                     stacklevel=3,
                 )
+
+    @property
+    def point_nodes(self) -> IntArray:
+        """Node of each point, one for all faces, shape (points,)."""
+        body = self.system
+        assert isinstance(body, Body)
+        nodes: IntArray = self.L.dofs[:: len(self.faces), 0] // body.block
+        return nodes
 
     def approach(self) -> SparseRows:
         """Rows for the displacement of each point towards the obstacle, ``-n`` at zero displacement [m]."""
         return self._approach
 
 
-def _moving(body: Body, nodes: IntArray, facets: str | int) -> BoolArray:
+def _moving(body: Body, nodes: IntArray, surface: str | int) -> BoolArray:
     """Mask of the nodes with a displacement that is free; all where there are none. Collective."""
     dofs = nodes[:, None] * body.block + np.arange(body.gdim)
     held: BoolArray = np.asarray(body.constrained[dofs].all(axis=1))
@@ -156,6 +184,6 @@ def _moving(body: Body, nodes: IntArray, facets: str | int) -> BoolArray:
         return np.ones(held.size, dtype=bool)  # refused with the reason
     if count and body.comm.rank == 0:
         logger.info(
-            "%d nodes of %r are fixed or prescribed: they are no points of the contact", count, facets
+            "%d nodes of %r are fixed or prescribed: they are no points of the contact", count, surface
         )
     return np.logical_not(held)

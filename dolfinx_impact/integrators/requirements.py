@@ -26,7 +26,8 @@ _CONTACTS: dict[str, tuple[Callable[[Contact], bool], str]] = {
     "contact": (lambda contact: True, "is the formula without contact: give none, or take one of the others"),
     "surfaces": (
         lambda contact: contact.velocity_level_only,
-        f"does not take contact of surfaces (SurfaceContact), nor node pairs with friction: {_ELSE}",
+        "does not take contact of surfaces (SurfaceContact), nor of facets with an obstacle "
+        f"(RigidContact(..., facets=True)), nor node pairs with friction: {_ELSE}",
     ),
     "moving obstacles": (lambda contact: contact.moving, f"does not support moving obstacles: {_ELSE}"),
     "friction": (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,6 +39,7 @@ class Box(Shape):
         if self.half.shape != self.center.shape or not np.all((self.half > 0) & np.isfinite(self.half)):
             raise ValueError(f"the size of a box must be {self.gdim} positive lengths [m], not {size}")
         self.axes, self.inside = _orthonormal(axes, self.gdim), bool(inside)
+        self.convex = not self.inside
         if not self.inside:
             self.sides, self.thickness = 2 * self.gdim, 2 * float(self.half.min())
 
@@ -101,6 +104,24 @@ class Box(Shape):
         if self.inside:
             return super().side_normals(x, side, t)
         return (2.0 * (side % 2) - 1.0)[:, None] * self.axes[side // 2]
+
+    def sharp_points(self, t: float = 0.0) -> FloatArray:
+        """The corners; none inside."""
+        if self.inside:
+            return super().sharp_points()
+        signs = np.array(list(product((-1.0, 1.0), repeat=self.gdim)))
+        corners: FloatArray = self.center + (signs * self.half) @ self.axes
+        return corners
+
+    def sharp_edges(self, t: float = 0.0) -> FloatArray:
+        """The edges of a cuboid; none inside."""
+        if self.inside or self.gdim < 3:
+            return super().sharp_edges()
+        signs = np.array(list(product((-1, 1), repeat=3)))
+        first, second = np.nonzero(np.abs(signs[:, None] - signs).sum(axis=2) == 2)
+        ends = np.column_stack([first, second])[first < second]
+        edges: FloatArray = self.sharp_points()[ends]
+        return edges
 
     def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Axis-aligned bounding box; inside: unbounded [m]."""

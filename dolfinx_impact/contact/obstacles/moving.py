@@ -191,6 +191,33 @@ class MovingObstacle(Shape):
         moved = corners @ self.turn(t).T + self.center + shift
         return moved.min(axis=0), moved.max(axis=0)
 
+    @property
+    def convex(self) -> bool:  # type: ignore[override]
+        """See :class:`.Shape`."""
+        return bool(getattr(self.obstacle, "convex", False))
+
+    def sharp_points(self, t: float = 0.0) -> FloatArray:
+        """See :meth:`.Shape.sharp_points`."""
+        inner: Any = self.obstacle
+        return (
+            self._moved(inner.sharp_points(t), t)
+            if hasattr(inner, "sharp_points")
+            else super().sharp_points()
+        )
+
+    def sharp_edges(self, t: float = 0.0) -> FloatArray:
+        """See :meth:`.Shape.sharp_edges`."""
+        inner: Any = self.obstacle
+        if not hasattr(inner, "sharp_edges"):
+            return super().sharp_edges()
+        ends = inner.sharp_edges(t)
+        return self._moved(ends.reshape(-1, self.gdim), t).reshape(ends.shape)
+
+    def _moved(self, x: FloatArray, t: float) -> FloatArray:
+        """Positions at ``t`` of points of the reference position, shape (p, gdim) [m]."""
+        moved: FloatArray = (x - self.center) @ self.turn(t).T + self.center + self.displacement(t)
+        return moved
+
     def rest(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Shape.rest`."""
         inner, at = getattr(self.obstacle, "rest", None), self._back(x, t)

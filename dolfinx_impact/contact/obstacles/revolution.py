@@ -39,6 +39,7 @@ class Revolution(Shape):
         across = np.eye(self.gdim)[np.argmin(np.abs(self.axis))]
         across -= (across @ self.axis) * self.axis
         self._across = across / np.linalg.norm(across)
+        self.convex = profile in (0, 2)
         self._numbers, self._profile = np.array(numbers, dtype=np.float64), profile
 
     def _cylindrical(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -199,6 +200,16 @@ class Cone(Revolution):
         wall = Cone(self.point, self.axis, self.half_angle, inside=True)
         base = self.point + self.height * self.axis
         return wall, Plane(base, -self.axis)
+
+    def sharp_points(self, t: float = 0.0) -> FloatArray:
+        """The apex, in 2D also the corners of the base; none inside."""
+        if self.inside:
+            return super().sharp_points()
+        points = [self.point]
+        if self.gdim == 2 and self.height is not None:
+            base, rim = self.point + self.height * self.axis, float(self._numbers[-1])
+            points += [base - rim * self._across, base + rim * self._across]
+        return np.array(points)
 
     def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box; inside: unbounded [m]."""

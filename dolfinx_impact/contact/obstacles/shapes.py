@@ -74,6 +74,8 @@ class Shape:
     fallible = False
     #: Number of sides; they meet at edges.
     sides = 1
+    #: Whether the obstacle is convex, and so its signed distance: fewer facets are looked at between nodes.
+    convex = False
     #: Smallest thickness [m], through which points may tunnel in a step; inf where it is unknown.
     thickness = math.inf
     _name = "obstacle"
@@ -117,6 +119,17 @@ class Shape:
     def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """See :meth:`EdgedObstacle.side_normals`."""
         return self.normal(x, t)
+
+    def sharp_points(self, t: float = 0.0) -> FloatArray:
+        """Positions of convex tips and corners, shape (m, gdim) [m], where the shape is not smooth.
+
+        With these, as with :meth:`sharp_edges`, the places at which they meet facets are exact.
+        """
+        return np.zeros((0, self.gdim))
+
+    def sharp_edges(self, t: float = 0.0) -> FloatArray:
+        """Ends of straight convex edges in space, shape (m, 2, gdim) [m]."""
+        return np.zeros((0, 2, self.gdim))
 
     def rest(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Positions of points at ``x`` relative to the obstacle's reference position, shape (p, gdim) [m]."""
@@ -190,6 +203,7 @@ class Sphere(Shape):
             raise ValueError(f"a sphere needs a finite center, one number a direction, not {center}")
         self.radius, self.inside = positive("radius", radius), bool(inside)
         self._sign = -1.0 if inside else 1.0
+        self.convex = not self.inside
         self.thickness = math.inf if inside else 2 * self.radius
         super().__init__(self.center.size)
 

@@ -40,6 +40,11 @@ class BothLevels(VelocityLevel):
         if self.contact is None:
             return
         refuse_drift_correction(self.contact, self.name)
+        if self.contact.between_nodes:
+            raise ValueError(
+                f"{self.name} does not take facets of a RigidContact (facets=True), whose points appear and "
+                "vanish as it iterates: leave position=True or facets=True out"
+            )
         if not all(each.touching for each in self.contact.members):
             raise ValueError(
                 f"{self.name} closes the points that touch: a point that carries a load has the gap 0; leave "
