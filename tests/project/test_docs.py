@@ -289,6 +289,11 @@ def test_obstacles(names_of):
     assert gaps["lift"] == pytest.approx(0.5 - 0.2, rel=1e-14)
 
 
+def test_sharp_obstacles(names_of):
+    """The spike between the nodes is not passed: it is as deep as the path of a step."""
+    assert 0 < names_of("contact")["deepest"] < 1e-3
+
+
 def test_drift(names_of):
     """The last bead is the one whose drift is corrected."""
     names = names_of("contact")
