@@ -5,7 +5,6 @@
 #define KEPT 0.02    /* the part that they have to keep */
 #define ADVANCED 0.5 /* steps end at this part of the distance at which they meet */
 #define WITHIN 0.98  /* features within their skins meet at this part of their distance */
-#define TOUCHING 1e-9 /* distance below which a difference of positions has no direction, over the longest edge */
 #define APPROACH 1e-12 /* displacement that counts as none, over the longest edge */
 #define NOISE 1e-15    /* the same, over the coordinates */
 
@@ -92,39 +91,6 @@ static void normal_at_edge(const features *f, int64_t edge, double *n)
     normalise(n, 0.0);
 }
 
-static int normal_of(const features *f, int64_t t, double *n)
-{
-    double at[3][3];
-    const int corners = f->flat ? 2 : 3;
-    for (int c = 0; c < corners; c++)
-        memcpy(at[c], f->x + 3 * f->triangle[3 * t + c], sizeof(at[c]));
-    return outward(at, corners, n);
-}
-
-/* Whether a vertex that stands on the border of a triangle enters: beyond a convex edge it can pass beside. */
-static int enters_at_border(const features *f, int64_t t, const double *w, const double *path, double none)
-{
-    for (int c = 0; c < (f->flat ? 0 : 3); c++) {
-        const int64_t other = f->across[3 * t + c];
-        double n[3], m[3], arm[3];
-        if (w[1 + c] < -TOUCHING)
-            continue;
-        if (other < 0)
-            return 0;
-        const int32_t *corner = f->triangle + 3 * other;
-        if (!normal_of(f, t, n) || !normal_of(f, other, m))
-            return 0;
-        int far = 0; /* the corner of the other triangle that is not on the edge */
-        while (far < 2 && f->across[3 * other + far] != t)
-            far++;
-        minus(f->x + 3 * corner[far], f->x + 3 * f->triangle[3 * t + (c + 1) % 3], arm);
-        const int convex = dot(n, arm) < -TOUCHING * sqrt(dot(arm, arm));
-        if (convex && !(dot(m, path) < -none))
-            return 0;
-    }
-    return 1;
-}
-
 /* Normal of two features that touch: outward of the triangle, or the common perpendicular of edges, away from the
    second one; 0 for parallel edges, whose ends stand on triangles. */
 static int touching_normal(const features *f, const Duo *duo, int64_t i, int64_t j, const double (*x)[3], double *n)
@@ -159,7 +125,7 @@ static int leaves_touching(const features *f, const Duo *duo, int64_t i, int64_t
         weighted(duo, w, duo->x, r);
         hit->tau = 0.0, hit->least = -dot(n, r);
         if (dot(n, path) < hit->least - none &&
-            (within || (duo->first == 1 && enters_at_border(f, j, w, path, none))))
+            (within || (duo->first == 1 && rise(f, f->x, j, w + 1, path) < -none / sqrt(dot(path, path)))))
             return 1;
     }
     moved_to(duo, 1.0, end);

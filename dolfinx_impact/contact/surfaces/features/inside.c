@@ -20,12 +20,6 @@ static int changes_sides(const double *p, const double *q, const double (*at)[3]
     return (a > none && b < -none) || (a < -none && b > none);
 }
 
-static void corners_at(const features *f, const double *x, int64_t t, double (*at)[3])
-{
-    for (int c = 0; c < (f->flat ? 2 : 3); c++)
-        memcpy(at[c], x + 3 * f->triangle[3 * t + c], 3 * sizeof(double));
-}
-
 static int common_node(const int32_t *one, int nodes, const int32_t *other, int others)
 {
     for (int i = 0; i < nodes; i++)
@@ -63,12 +57,12 @@ static int related(const features *f, int kind, int64_t i, int64_t j)
     return 0;
 }
 
-/* Whether an edge passes through a triangle; through its border where it changes the sides of the next one too. */
+/* Whether an edge passes through a triangle; on its border, whether it enters the surface there. */
 static int pierces(const features *f, const double *x, int64_t edge, int64_t t)
 {
     const double *p = x + 3 * f->edge[2 * edge], *q = x + 3 * f->edge[2 * edge + 1];
     const int corners = f->flat ? 2 : 3;
-    double at[4][3], weights[4], part, ignored;
+    double at[4][3], weights[4], part;
     if (related(f, 2, edge, t))
         return 0;
     corners_at(f, x, t, at + 1);
@@ -91,15 +85,12 @@ static int pierces(const features *f, const double *x, int64_t edge, int64_t t)
     if (of_vertex(at, corners, weights) > TOUCHING * TOUCHING * size)
         return 0;
     for (int c = 0; c < corners; c++) {
-        const int64_t other = f->across[3 * t + c];
-        double next[3][3];
         if (weights[1 + c] > TOUCHING)
             continue;
-        if (other < 0)
-            return 0;
-        corners_at(f, x, other, next);
-        if (!changes_sides(p, q, next, corners, &ignored))
-            return 0;
+        double back[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
+        minus(q, p, u);
+        const double before = rise(f, x, t, weights + 1, back), after = rise(f, x, t, weights + 1, u);
+        return before * after < 0.0 && smaller(fabs(before), fabs(after)) > TOUCHING;
     }
     return 1;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define DEGENERATE 1e-12 /* sine below which edges are parallel, and triangles slivers */
+#define TOUCHING 1e-9    /* distance at which a difference of positions has no direction, over the longest edge */
 
 static inline double smaller(double a, double b) { return b < a ? b : a; }
 static inline double larger(double a, double b) { return b > a ? b : a; }
