@@ -10,7 +10,7 @@ import logging
 import math
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -270,6 +270,9 @@ class Contact:
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gap at the positions ``u`` at the time ``t`` [s], shape (p,) [m]."""
         raise NotImplementedError
+
+    def respect(self, members: Sequence[Contact]) -> None:
+        """Leave to the other contacts of a list what is theirs alone, such as ties. Collective."""
 
     def press(self, which: BoolArray) -> None:
         """Take points, by a mask of shape (p,), as closed in the next :meth:`at`, open or not. Collective.

@@ -83,6 +83,8 @@ class ContactSet(Contact):
         self.velocity_level_only = any(each.velocity_level_only for each in self.members)
         self.between_nodes = any(each.between_nodes for each in self.members)
         self._check_friction()
+        for each in self.members:
+            each.respect(self.members)
         ends = np.cumsum([each.count for each in self.members])
         self.parts = [slice(int(end) - each.count, int(end)) for end, each in zip(ends, self.members)]
         super().__init__(first.system, self._joined_rows(), gap_tolerance=first.gap_tolerance)

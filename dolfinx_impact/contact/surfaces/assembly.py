@@ -200,6 +200,7 @@ class Assembly:
             start, star = facets.around(np.arange(len(facets.x)))
             self._tables.set(
                 body_part=self.roles.body_part,
+                side=self.roles.side,
                 held_node=facets.nodes,
                 star_start=start,
                 star=star,
@@ -304,8 +305,8 @@ class Assembly:
         elif not self._all_own:
             every = np.zeros(self._gap.size)
             every[self._own_points] = pressed
-            self._comm.Allreduce(MPI.IN_PLACE, every, op=MPI.MAX)
-            pressed = every
+            pressed = every[: marks.size].copy()
+            self._comm.Allreduce(MPI.IN_PLACE, pressed, op=MPI.MAX)
         marks[:] = pressed[: marks.size] > 0
 
     def _set_own(self) -> None:
@@ -461,17 +462,35 @@ class Assembly:
     # -- what is found at the last update
 
     def covers(self, pairs: IntArray) -> BoolArray:
-        """Whether pairs of facets, in any order, have a segment at the last :meth:`update`, shape (k,).
+        """Whether pairs of facets have a segment at the last :meth:`update`, or are glued, shape (k,).
 
         Args:
-            pairs: Numbers of held facets, shape (k, 2).
+            pairs: Numbers of held facets, in any order, shape (k, 2).
         """
         found = np.zeros(len(pairs), np.uint8)
         if len(pairs):
             pairs = np.ascontiguousarray(pairs, np.int64)
             given = address(pairs, "int64_t *"), address(found, "uint8_t *")
             self._tables.functions.faces(self._tables.pointer, len(pairs), *given)
-        return found.astype(bool)
+        covered: BoolArray = found.astype(bool)
+        return covered if self.roles is None else covered | self.roles.tied(*pairs.T)
+
+    def leave_out(self, tied: Assembly) -> None:
+        """Take facets that a tie glues to each other for no pairs. Collective."""
+        every, mine = tied.all_facets(), self.facets
+        chosen = np.flatnonzero(every.surface >= 0)
+        rows = np.concatenate(
+            [np.sort(facets.global_nodes[facets.nodes], axis=1) for facets in (mine, every)]
+        )
+        number = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        of_number = np.full(len(rows), -1)
+        of_number[number[: len(mine.nodes)]] = np.arange(len(mine.nodes))
+        place = of_number[number[len(mine.nodes) :]][chosen]
+        surface = np.full(len(mine.nodes), -1)
+        surface[place[place >= 0]] = every.surface[chosen][place >= 0]
+        if self.roles is not None:
+            self.roles.leave_out(surface)
+            self.take(True)
 
     def deepest(self) -> tuple[float, float, int]:
         """Deepest segment of those that are closed: its depth over the lesser height, used skin, facet.

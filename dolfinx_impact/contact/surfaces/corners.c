@@ -74,6 +74,12 @@ static int functions_below(const tables *t, const double *at, ptrdiff_t f, const
     return 1;
 }
 
+/* Skins of a corner and of the facet opposite. */
+static double offset_of(const tables *t, ptrdiff_t corner, ptrdiff_t f)
+{
+    return f < 0 ? 0.0 : t->skin[t->around[t->around_start[corner]]] + t->skin[f];
+}
+
 /* Take the facet of a candidate pair if it is nearer to the corner than the one that was found. */
 static void project_corner(tables *t, ptrdiff_t p)
 {
@@ -97,9 +103,9 @@ static void project_corner(tables *t, ptrdiff_t p)
     }
     if (distance > LARGEST_GAP * t->diameter[f] || distance < -DEPTH * t->height[f])
         return;
-    if (!(fabs(distance) < fabs(t->corner_gap[i])))
+    if (!(fabs(distance) < fabs(t->corner_gap[i] + offset_of(t, i, t->corner_facet[i]))))
         return;
-    t->corner_gap[i] = distance;
+    t->corner_gap[i] = distance - offset_of(t, i, f);
     t->corner_facet[i] = (int32_t)f;
     memcpy(t->corner_normal + i * G, n, sizeof n);
     memcpy(t->corner_N + i * N, values, sizeof values);
@@ -110,7 +116,7 @@ static int is_far(const tables *t, ptrdiff_t p)
 {
     const ptrdiff_t i = t->corner_pair[2 * p], f = t->corner_pair[2 * p + 1];
     const double shift = t->moved[t->corner[i]] + t->shift[f];
-    return t->turn[f] <= TURNED && t->corner_above[p] - shift > t->tolerance;
+    return t->turn[f] <= TURNED && t->corner_above[p] - offset_of(t, i, f) - shift > t->tolerance;
 }
 
 /* Nearest opposite facet of each corner along the facet's normal. A corner of the slave has a row where no segment

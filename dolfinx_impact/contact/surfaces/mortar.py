@@ -117,7 +117,7 @@ class MortarPoints:
             of_facet_start=starts(np.bincount(facet, minlength=len(facets.nodes))),
             slots=slots.size,
             **{name: np.zeros(count, np.int32) for name in ("first", "last")},
-            **{name: np.zeros(count, np.uint8) for name in ("placed", "state")},
+            **{name: np.zeros(count, np.uint8) for name in ("placed", "state", "part_closed")},
             **{name: np.zeros(slots.size, np.uint8) for name in ("awake", "covered")},
             **{name: np.zeros((count, n)) for name in ("areas", "weighted")},
             T=np.zeros((count, n, n)),
@@ -178,6 +178,12 @@ class MortarPoints:
             beside=found.beside[order],
             lever=found.lever[order],
             wakeful=wakeful[pairs[:, 0]] | wakeful[pairs[:, 1]],
+        )
+        masters = pairs[:, 1]
+        tables.set(
+            master_pair=np.argsort(masters, kind="stable"),
+            master_start=starts(np.bincount(masters, minlength=len(self._facets.nodes))),
+            pair_part=part[order],
         )
         most = len(pairs) + 1  # one for pairs that are looked at beside the others
         tables.set(spare=most - 1)

@@ -9,6 +9,7 @@ from ...algebra.contact_operator import ascending
 from ...algebra.operators import coordinate_order
 from .facets import AllFacets
 from .search import Candidates
+from .sides import smooth_sides
 
 #: Part of the facets of a connected part that one of its patches has at most.
 _OF_PART = 8
@@ -35,6 +36,7 @@ class Roles:
     Attributes:
         key: Place of each facet in the order of roles, shape (facets,).
         body_part: Number of the connected part of each facet, shape (facets,).
+        side: Number of its smooth side, shape (facets,).
 
     Raises:
         ValueError: All nodes of the surface are held.
@@ -42,9 +44,9 @@ class Roles:
 
     def __init__(self, facets: AllFacets, length: float) -> None:
         self.body_part = facets.body_part
+        self.side = smooth_sides(facets)
         self._vertices = facets.cell_vertices
-        #: Codes of pairs of facets that are no pairs, sorted.
-        self._left_out: IntArray = np.zeros(0, np.int64)
+        self._tied: list[IntArray] = []
         chosen = facets.of(0)
         centres = facets.x[facets.nodes].mean(axis=1)
         places: FloatArray = np.zeros((len(centres), 3))
@@ -60,22 +62,28 @@ class Roles:
         self.key: IntArray = np.empty(len(centres), np.int64)
         self.key[ascending(keys)] = np.arange(len(centres))
 
-    def leave_out(self, first: IntArray, second: IntArray) -> None:
-        """Take each of the first facets with each of the second ones for no pair, as those of ties."""
-        pairs = np.array(np.meshgrid(first, second)).reshape(2, -1)
-        self._left_out = np.union1d(self._left_out, self._codes(*np.sort(pairs, axis=0)))
+    def leave_out(self, surface: IntArray) -> None:
+        """Take facets of different surfaces of a tie for no pairs.
 
-    def _codes(self, first: IntArray, second: IntArray) -> IntArray:
-        codes: IntArray = first * self.key.size + second
-        return codes
+        Args:
+            surface: Number of the tied surface of each facet, -1 for none, shape (facets,).
+        """
+        self._tied.append(surface)
+
+    def tied(self, first: IntArray, second: IntArray) -> BoolArray:
+        """Whether two facets are glued to each other, shape (n,)."""
+        found = np.zeros(first.size, dtype=bool)
+        for surface in self._tied:
+            a, b = surface[first], surface[second]
+            found |= (a >= 0) & (b >= 0) & (a != b)
+        return found
 
     def chosen(self, found: Candidates) -> Candidates:
-        """Candidate pairs with their slave first, without those of cells with a common vertex."""
+        """Candidate pairs with their slave first, without those of cells with a common vertex and of ties."""
         slave, master = found.pairs.T
         kept = self.key[slave] < self.key[master]
-        kept[kept] = ~self.neighbours(slave[kept], master[kept])
-        if self._left_out.size:
-            kept[kept] = ~np.isin(self._codes(*np.sort(found.pairs[kept], axis=1).T), self._left_out)
+        slave, master = slave[kept], master[kept]
+        kept[kept] = ~(self.neighbours(slave, master) | self.tied(slave, master))
         return Candidates(*(each[kept] for each in found))
 
     def neighbours(self, first: IntArray, second: IntArray) -> BoolArray:

@@ -221,6 +221,8 @@ static void set_gap(tables *t, ptrdiff_t i)
         margin = larger(margin, t->beyond[q]);
         for (int64_t m = t->part_start[q]; m < t->part_start[q + 1]; m++) {
             const ptrdiff_t e = t->part[m], at = e * N + t->place[m];
+            if (!counts(t, i, e))
+                continue;
             A += t->areas[at];
             g += t->weighted[at];
             if (t->areas[at] > 0.0)
@@ -318,7 +320,7 @@ ptrdiff_t set_rows(tables *t, const uint8_t *which, int64_t *start, int32_t *nod
         for (ptrdiff_t q = i; q >= 0; q = t->following[q])
             for (int64_t k = t->part_start[q]; k < t->part_start[q + 1]; k++) {
                 const ptrdiff_t e = t->part[k], row = e * N + t->place[k];
-                if (t->areas[row] == 0.0)
+                if (t->areas[row] == 0.0 || !counts(t, i, e))
                     continue;
                 for (ptrdiff_t m = t->first[e]; m < t->last[e]; m++)
                     used = add_segment(t, m, t->T + row * N, t->area[i], first, used, nodes, B, W);

@@ -355,14 +355,13 @@ static void mark_covered(tables *t, ptrdiff_t e)
             t->covered[t->slot[e * N + k]] = 1;
 }
 
-/* Mark the masters of closed segments. Those that are open are not looked at in every step. */
-static void mark_masters(tables *t, ptrdiff_t segments)
+/* Number of the segment of a part with a master, -1 for none. */
+static ptrdiff_t segment_of(const tables *t, ptrdiff_t e, int64_t master)
 {
-    for (ptrdiff_t m = 0; m < t->used; m++)
-        t->master[t->in_use[m]] = 0;
-    for (ptrdiff_t m = 0; m < segments; m++)
-        if (t->lowest[m] <= t->tolerance)
-            t->master[t->segment[2 * m + 1]] = 1;
+    for (ptrdiff_t m = t->first[e]; m < t->last[e]; m++)
+        if (t->segment[2 * m + 1] == master)
+            return m;
+    return -1;
 }
 
 /* Whether a candidate pair has a segment in the present state; one that sleeps is looked at for the answer. */
@@ -372,10 +371,8 @@ static int has_segment(tables *t, ptrdiff_t e, ptrdiff_t p)
         return 0;
     if (t->state[e] == ASLEEP)
         return set_segment(t, p, t->spare);
-    for (ptrdiff_t m = t->first[e]; m < t->last[e]; m++)
-        if (t->segment[2 * m + 1] == t->pair[2 * p + 1])
-            return 1;
-    return 0;
+    const ptrdiff_t m = segment_of(t, e, t->pair[2 * p + 1]);
+    return m >= 0 && t->lowest[m] < INFINITY;
 }
 
 /* Whether pairs of facets, in any order, have a segment at the last find_segments. */
@@ -392,27 +389,4 @@ void faces(tables *t, ptrdiff_t count, const int64_t *pairs, uint8_t *found)
             }
         }
     }
-}
-
-/* Segments of all pairs, or of those that may be closed; returns their number. */
-ptrdiff_t find_segments(tables *t, int every)
-{
-    ptrdiff_t count = 0;
-    describe(t);
-    memset(t->covered, DIVIDED ? 0 : 1, t->slots);
-    wake(t, every);
-    for (ptrdiff_t i = 0; i < t->parts_used; i++) {
-        const ptrdiff_t e = t->part_used[i];
-        t->first[e] = count;
-        if (t->state[e] != ASLEEP)
-            for (ptrdiff_t p = t->start[e]; p < t->start[e + 1]; p++)
-                if (!is_apart(t, p))
-                    count += set_segment(t, p, count);
-        t->last[e] = count;
-        if (t->last[e] > t->first[e])
-            mark_covered(t, e);
-    }
-    if (t->itself)
-        mark_masters(t, count);
-    return count;
 }

@@ -58,6 +58,11 @@ def sides_at_nodes(
     return place[side].reshape(nodes.shape), node[order], mean[order]
 
 
+def smooth_sides(facets: AllFacets) -> IntArray:
+    """Number of the side of each facet, whose facets edges connect that are not sharp, shape (facets,)."""
+    return _connected(len(facets.nodes), *facets.smooth.T)[1]
+
+
 def walls(facets: AllFacets, surface: int, length: float) -> IntArray:
     """Numbers that tell the sides of a surface apart which a point may face at once.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -206,7 +206,7 @@ class SurfaceContact(Contact):
     def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where two surfaces may pass through each other in a step of ``dt``. Collective."""
         path, deepest = self.assembly.longest_path(v, dt)
-        if not self.tie and path > 0.5 * deepest and self.comm.rank == 0:
+        if not (self.tie or self.swept) and path > 0.5 * deepest and self.comm.rank == 0:
             warnings.warn(
                 f"surfaces move by up to {path:.3g} m towards each other in a step, more than half of the "
                 f"{deepest:.3g} m in which their overlap is seen: they may pass through each other; take a "
@@ -215,6 +215,12 @@ class SurfaceContact(Contact):
             )
 
     # -- gaps and rows
+
+    def respect(self, members: Sequence[Contact]) -> None:
+        """See :meth:`.Contact.respect`: facets that a tie glues to each other are in no other contact."""
+        for each in members if self.itself else ():
+            if isinstance(each, SurfaceContact) and each.tie:
+                self.assembly.leave_out(each.assembly)
 
     def press(self, which: BoolArray) -> None:
         """See :meth:`.Contact.press`: beside points that press, corners may sink into a coarse facet."""
@@ -233,7 +239,7 @@ class SurfaceContact(Contact):
         gap = self.gap(u, t)
         if not self.tie:
             self._evaluated_at = t
-            self._passing.refuse(u)
+            self._refuse_passing(u)
             self._set_rows(np.isfinite)
         return gap
 
@@ -244,9 +250,14 @@ class SurfaceContact(Contact):
         self._evaluated_at = t
         self.assembly.update(u, every=False, renew=True)
         closed = self.closed(self.assembly.gap)
-        self._passing.refuse(u)
+        self._refuse_passing(u)
         self._set_rows(self.closed)
         return closed
+
+    def _refuse_passing(self, u: FloatArray) -> None:
+        """Refuse nodes that have passed a surface, where paths are not tested. Collective."""
+        if not self.swept:
+            self._passing.refuse(u)
 
     def _set_rows(self, which: Callable[[FloatArray], BoolArray]) -> None:
         self.L.set_nodes(self.assembly.halo, self.assembly.ranks.route)

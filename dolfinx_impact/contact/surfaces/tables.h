@@ -11,11 +11,12 @@ typedef struct {
     const int64_t *sharp_start, *sharp;
     double *centre, *normal, *radius, *size, *shift, *turn;
     const double *skin;
-    /* Of a surface that is paired with itself: connected parts, nodes among those held, facets at each of these, and
-       marks of the masters of closed segments. */
-    const int64_t *body_part, *star_start, *star;
+    /* Of a surface that is paired with itself: connected parts and smooth sides of the facets, nodes among those held,
+       facets at each of these, marks of the masters of closed segments, and candidate pairs by their masters. */
+    const int64_t *body_part, *side, *star_start, *star;
     const int32_t *held_node;
     uint8_t *master;
+    const int64_t *master_start, *master_pair, *pair_part;
     /* Candidate pairs, sorted by the parts of their slave facets. */
     const int32_t *pair;
     const double *above, *beside, *lever;
@@ -23,6 +24,7 @@ typedef struct {
     /* Segments. */
     int32_t *segment;
     double *common_normal, *mass, *cross, *moment, *lowest;
+    uint8_t *part_closed;
     /* Parts of slave facets; those with candidate pairs are looked at, the others keep what a search has set. */
     ptrdiff_t parts, parts_used;
     const int64_t *start;

@@ -23,7 +23,7 @@ FACING = -0.5
 
 #: Results of one source are the same bits wherever they are asked for: nothing is reassociated.
 _FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function")
-_FILES = ("facet_maps.h", "tables.h", "sleep.c", "segments.c", "places.c", "rows.c", "corners.c")
+_FILES = ("facet_maps.h", "tables.h", "sleep.c", "segments.c", "layers.c", "places.c", "rows.c", "corners.c")
 _TYPES = {"double *": np.float64, "int64_t *": np.int64, "int32_t *": np.int32, "uint8_t *": np.uint8}
 
 
