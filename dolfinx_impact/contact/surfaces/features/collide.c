@@ -6,6 +6,8 @@
 #define ADVANCED 0.5 /* steps end at this part of the distance at which they meet */
 #define WITHIN 0.98  /* features within their skins meet at this part of their distance */
 #define APPROACH 1e-12 /* displacement that counts as none, over the longest edge */
+#define SIDE 1e-13   /* volume of a feature pair that is round-off, over the product of its lengths */
+#define HALVINGS 4
 #define NOISE 1e-15    /* the same, over the coordinates */
 
 typedef struct {
@@ -142,6 +144,49 @@ static int leaves_touching(const features *f, const Duo *duo, int64_t i, int64_t
     return dot(n, r) < -TOUCHING * h - none;
 }
 
+/* Whether a cubic with these Bernstein coefficients stays away from zero. */
+static int stays_off(const double *c, double margin, int halvings)
+{
+    const double sign = c[0] < 0.0 ? -1.0 : 1.0;
+    if (!(sign * c[0] > margin && sign * c[3] > margin))
+        return 0;
+    if (sign * c[1] > margin && sign * c[2] > margin)
+        return 1;
+    if (halvings == 0)
+        return 0;
+    const double a = 0.5 * (c[0] + c[1]), b = 0.5 * (c[1] + c[2]), d = 0.5 * (c[2] + c[3]);
+    const double ab = 0.5 * (a + b), bd = 0.5 * (b + d), middle = 0.5 * (ab + bd);
+    const double first[4] = {c[0], a, ab, middle}, second[4] = {middle, bd, d, c[3]};
+    return stays_off(first, margin, halvings - 1) && stays_off(second, margin, halvings - 1);
+}
+
+/* Whether a vertex stays on its side of the plane that moves with a triangle, or the lines of two edges miss each other:
+   features that are next to each other and turn, for which no plane at rest in between is enough. */
+static int keeps_side(const Duo *duo)
+{
+    const int arms[2][3][2] = {{{1, 2}, {1, 3}, {1, 0}}, {{0, 1}, {2, 3}, {0, 2}}};
+    double u[2][3][3], size = 1.0, c[4] = {0.0};
+    for (int k = 0; k < 3; k++) {
+        const int *arm = arms[duo->first - 1][k];
+        double square = 0.0;
+        for (int i = 0; i < 3; i++) {
+            const int across = k == 1 && duo->count == 3; /* the normal of the plane of two dimensions */
+            u[0][k][i] = across ? i == 2 : duo->x[arm[1]][i] - duo->x[arm[0]][i];
+            u[1][k][i] = across ? i == 2 : u[0][k][i] + duo->d[arm[1]][i] - duo->d[arm[0]][i];
+        }
+        for (int end = 0; end < 2; end++)
+            square = larger(square, dot(u[end][k], u[end][k]));
+        size *= sqrt(square);
+    }
+    for (int ends = 0; ends < 8; ends++) {
+        double n[3];
+        const int first = ends & 1, second = ends >> 1 & 1, third = ends >> 2, count = first + second + third;
+        cross(u[first][0], u[second][1], n);
+        c[count] += dot(n, u[third][2]) / (count % 3 ? 3.0 : 1.0);
+    }
+    return stays_off(c, SIDE * size, HALVINGS);
+}
+
 /* Whether two features meet on their paths, at the sum of their skins or, where they are nearer, before they come
    closer. */
 static int meet(const features *f, int kind, int64_t i, int64_t j, double skin, Hit *hit)
@@ -152,6 +197,8 @@ static int meet(const features *f, int kind, int64_t i, int64_t j, double skin, 
     const double h = longest_edge(&duo), start = closest(&duo, duo.x, w);
     if (!(start > TOUCHING * h))
         return leaves_touching(f, &duo, i, j, h, hit);
+    if (skin == 0.0 && keeps_side(&duo))
+        return 0;
     const int above = start > skin;
     const double met = above ? skin + MET * (start - skin) : WITHIN * start;
     const double kept = above ? skin + KEPT * (start - skin) : start;

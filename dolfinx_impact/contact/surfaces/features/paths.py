@@ -182,6 +182,11 @@ class FeaturePaths:
             key=np.zeros(0, np.int64), covered=np.zeros(0, np.uint8), inside_key=np.zeros(0, np.int64)
         )
 
+    def forget_cover(self) -> None:
+        """Ask anew which pairs of facets have a segment: an answer may depend on the path."""
+        self._table.numbers.known = 0
+        self._table.set(key=np.zeros(0, np.int64), covered=np.zeros(0, np.uint8))
+
     def _learn(self, listed: IntArray) -> None:
         self._learn_of(self._pairs[listed])
 
