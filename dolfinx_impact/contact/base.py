@@ -128,6 +128,8 @@ class Contact:
     velocity_level_only = False
     #: Whether it has points between nodes, whose places change.
     between_nodes = False
+    #: Whether the paths of features within a step are tested; schemes that do not test them refuse it.
+    swept = False
     #: Smallest thickness of the obstacle [m]: points that move farther in a step may tunnel through it.
     thickness = math.inf
     #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.

@@ -80,6 +80,7 @@ class ContactSet(Contact):
         first = self.members[0]
         self.constant = all(each.constant for each in self.members)
         self.moving = any(each.moving for each in self.members)
+        self.swept = any(each.swept for each in self.members)
         self.velocity_level_only = any(each.velocity_level_only for each in self.members)
         self.between_nodes = any(each.between_nodes for each in self.members)
         self._check_friction()

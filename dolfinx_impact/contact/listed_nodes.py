@@ -59,10 +59,15 @@ class ListedNodes(ContactNodes):
         assert isinstance(state, ListedState)
         ends = np.cumsum([each.loaded.count for each in self._members])[:-1]
         members = zip(state.members, self._members, self._parts, np.split(out, ends))
+        rest = None if impulses.swept is None else impulses.swept.copy()
         for each, nodes, part, mine in members:
-            tangential = None if r_t is None else r_t[part, : each.L.components]
-            width = nodes.loaded.dofs.shape[1]
-            nodes.add_impulses(Impulses(each, r[part], tangential), mine[:, :width])
+            tangential, of_nodes = None if r_t is None else r_t[part, : each.L.components], None
+            dofs = nodes.loaded.dofs
+            if rest is not None and each.contact.swept:  # once, where contacts have nodes in common
+                of_nodes = np.zeros_like(rest)
+                of_nodes[dofs], rest[dofs] = rest[dofs], 0.0
+            given = Impulses(each, r[part], tangential, swept=of_nodes)
+            nodes.add_impulses(given, mine[:, : dofs.shape[1]])
         return None
 
     def least_gaps(self, gap: FloatArray, block: int, out: FloatArray) -> None:

@@ -165,12 +165,15 @@ class Impulses:
         r_t: Tangential impulses on the system, vectors at the points, shape (p, components) [N s]; None
             without friction.
         acting: False where it is known that there are none on any rank.
+        swept: Impulses at the nodes of features whose paths would have met in the step, over the dofs, shape
+            (size,) [N s]; None for none.
     """
 
     state: ContactState
     r: FloatArray
     r_t: FloatArray | None = None
     acting: bool = True
+    swept: FloatArray | None = None
 
     def add_to(self, out: FloatArray, d: FloatArray | None = None) -> None:
         """Add ``L^T r + W^T r_t`` [N s], or ``D`` times it, to a vector over the dofs, shape (size,).
@@ -179,12 +182,16 @@ class Impulses:
         """
         if self.state is not None and self.acting:
             self.state.L.add_impulses(self.r, self.r_t, d, out)
+            if self.swept is not None:
+                owned = slice(None if d is None else d.size)
+                out[owned] += self.swept[owned] if d is None else d * self.swept[owned]
 
     def work(self, v: FloatArray) -> float:
         """``r.L v + r_t.W v``, the share of this rank [J]. Collective where the operator is."""
+        swept = 0.0 if self.swept is None or not self.acting else float(self.swept @ v)
         if self.state is None or not (self.acting and (self.state.L.collective or self.r.any())):
-            return 0.0
+            return swept
         if self.r_t is None:
-            return float(kernels.load().dot(self.r, self.state.L(v)))
+            return float(kernels.load().dot(self.r, self.state.L(v))) + swept
         normal, vectors = self.state.L.velocities(v)
-        return float(kernels.load().dot(self.r, normal)) + float(np.sum(self.r_t * vectors))
+        return float(kernels.load().dot(self.r, normal)) + float(np.sum(self.r_t * vectors)) + swept

@@ -22,7 +22,7 @@ from .impulses.contact_impulses import MovedImpulses
 from .initial_values import Initial, initial_field
 from .one_step.one_step_energy import TrapezoidalBalance
 from .options import Option
-from .requirements import refuse, refuse_friction_without_tangents
+from .requirements import refuse, refuse_friction_without_tangents, refuse_swept
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
@@ -122,6 +122,8 @@ class Integrator:
     excludes: tuple[str, ...] = ()
     #: Conditions of what is taken, by the features of :mod:`.features`.
     remarks: Mapping[str, str] = MappingProxyType({})
+    #: Whether the paths of features within a step are tested, as contacts with ``swept=True`` ask.
+    sweeps = False
     #: Whether materials with history are allowed: the last forces of a step are those at its end.
     follows_history = False
 
@@ -145,6 +147,8 @@ class Integrator:
             )
         refuse(self.excludes, arguments.a(type(self).__name__), system=system, contact=contact)
         if isinstance(contact, Contact):
+            if not self.sweeps:
+                refuse_swept(contact, arguments.a(type(self).__name__))
             contact.take()
             refuse_friction_without_tangents(contact)
         self.system, self.dt, self.contact = system, dt, contact
@@ -220,9 +224,14 @@ class Integrator:
         impulses.acting = self._acting or self.n == 0  # at the start, those of an impact too
         return impulses
 
-    def impulses_of(self, r: FloatArray, r_t: FloatArray) -> Impulses:
-        """Impulses shaped as :attr:`r` and :attr:`r_t`, with the contact of the last step."""
-        return Impulses(self.contact_state, r, r_t if self.has_friction else None)
+    def impulses_of(self, r: FloatArray, r_t: FloatArray, swept: FloatArray | None = None) -> Impulses:
+        """Impulses shaped as :attr:`r` and :attr:`r_t`, with the contact of the last step.
+
+        Args:
+            r, r_t: Normal and tangential impulses [N s].
+            swept: See :class:`.Impulses`.
+        """
+        return Impulses(self.contact_state, r, r_t if self.has_friction else None, swept=swept)
 
     def set_impulses(self, impulses: Impulses) -> None:
         """Keep the impulses of the step with their state: ``r``, ``r_t`` and ``contact_state``.

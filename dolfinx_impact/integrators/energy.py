@@ -183,7 +183,7 @@ class CentralDifferenceBalance(EnergyBalance):
         if not np.array_equal(s.v_start[:n], s.v_force[:n]):
             self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
         self._powers[3] = (
-            s.contact_work(s.v, s.impulses_of(s.r - s.r_start, s.r_t - s.r_t_start)) + 2.0 * impact
+            s.contact_work(s.v, s.impulses_of(s.r - s.r_start, s.r_t - s.r_t_start, s.swept)) + 2.0 * impact
         )
         # The reactions at moved dofs bear the impact with the same velocity.
         moved, pushed = s.system.prescribed.dofs, s.moved_impulses(s.impulses_of(s.r_start, s.r_t_start))
@@ -207,8 +207,9 @@ class CentralDifferenceBalance(EnergyBalance):
         """
         s, before = self.integrator, self.kinetic + self.complementary
         self._read()
-        pushed = s.moved_impulses(s.impulses_of(s.r_impact, s.r_t_impact))
-        contact = 0.5 * s.contact_work(s.v, s.impulses_of(s.r_impact, s.r_t_impact))
+        impact = s.impulses_of(s.r_impact, s.r_t_impact, s.swept_impact)
+        pushed = s.moved_impulses(impact)
+        contact = 0.5 * s.contact_work(s.v, impact)
         reactions = -0.5 * float(pushed @ s.v[s.system.prescribed.dofs])
         self.contact += contact
         self.external += reactions

@@ -110,3 +110,12 @@ def refuse_drift_correction(contact: Contact | None, what: str) -> None:
     """Raise a ValueError where drift is corrected of a law that closes gaps."""
     if contact is not None and contact.drift_correction > 0 and not contact.constant:
         raise ValueError(f"{what} does not drift: leave drift_correction out, or {_ELSE}")
+
+
+def refuse_swept(contact: Contact | None, what: str) -> None:
+    """Raise a ValueError for a contact that asks for tests of paths, which a scheme does not make."""
+    if contact is not None and contact.swept:
+        raise ValueError(
+            f"{what} does not test the paths of edges and points within a step: give SurfaceContact(..., "
+            "swept=False), whose certificate then says that nothing was tested, or take CDLagrange"
+        )

@@ -53,6 +53,8 @@ class Result(Mapping[str, AnyArray]):
         hidden: The largest ``lost_force`` of all steps, sampled or not, with its point and time.
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
         added_share: Mass added by mass scaling over that of the body.
+        certificates: What may be said of contacts between surfaces, whether anything passed through anything,
+            in words, shown by :meth:`summary`.
         warnings: Texts on what may be wrong, shown by :meth:`summary`.
         energy_known: Whether the system knows its stored energy; otherwise ``internal`` is 0.
         tied: Mask of the contact points of ties, whose impulses have any sign, shape (p,).
@@ -81,6 +83,7 @@ class Result(Mapping[str, AnyArray]):
         newton: Mapping[str, float] | None = None,
         about: str = "",
         warnings: Sequence[str] = (),
+        certificates: Sequence[str] = (),
         points: ContactPoints | None = None,
         parameters: Mapping[str, str | int | float] | None = None,
     ) -> None:
@@ -88,6 +91,7 @@ class Result(Mapping[str, AnyArray]):
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start, self.hidden = turned, penetration_at_start, hidden
         self.added_share, self.warnings = added_share, tuple(warnings)
+        self.certificates = tuple(certificates)
         self.newton = dict(newton or {})
         self._points, self.parameters = points, dict(parameters or {})
         self.energy_known = energy_known
@@ -158,6 +162,7 @@ class Result(Mapping[str, AnyArray]):
             "_penetration_at_start": self.penetration_at_start,
             "_hidden": json.dumps(self.hidden),
             "_warnings": np.array(self.warnings, dtype=str),
+            "_certificates": np.array(self.certificates, dtype=str),
             "_newton": json.dumps(self.newton),
             "_parameters": json.dumps(self.parameters),
             **({} if self._points is None else self._points.arrays()),
@@ -196,6 +201,7 @@ class Result(Mapping[str, AnyArray]):
                 ("penetration_at_start", 0.0),
                 ("hidden", "[]"),
                 ("warnings", ()),
+                ("certificates", ()),
                 ("newton", "{}"),
                 ("parameters", "{}"),
             )
@@ -215,6 +221,7 @@ class Result(Mapping[str, AnyArray]):
             penetration_at_start=float(meta["penetration_at_start"]),
             hidden=Hidden(*json.loads(str(meta["hidden"]))),
             warnings=[str(each) for each in meta["warnings"]],
+            certificates=[str(each) for each in meta["certificates"]],
             points=points,
             newton=json.loads(str(meta["newton"])),
             parameters=json.loads(str(meta["parameters"])),
@@ -281,7 +288,7 @@ class Result(Mapping[str, AnyArray]):
         return run_row.row(self, relative_residual(self) if "residual" in self else math.nan)
 
     def summary(self) -> str:
-        """Steps, time, contact, impulse, penetration, energy balance and added mass in one line."""
+        """Steps, time, contact, impulse, penetration, energy balance, certificates and more in one line."""
         line = f"{self.steps} steps to t = {self['t'][-1]:.6g} s in {self.seconds:.2f} s"
         if "r" in self and self["r"].size:
             line += self._contact()
@@ -304,6 +311,7 @@ class Result(Mapping[str, AnyArray]):
                 f". WARNING: the body has turned by {self.turned:.2g} rad, its law is for small rotations: "
                 "take StVenantKirchhoff or NeoHookean"
             )
+        line = ". Contact of surfaces: ".join([line, *self.certificates])
         return ". WARNING: ".join([line, *self.warnings])
 
     def _contact(self) -> str:

@@ -267,6 +267,7 @@ class Recorder(Observer):
             approach=approach,
             penetration_at_start=at_start,
             warnings=[*self._depth.warnings(comm), *told, *warnings],
+            certificates=_certificates(contact),
             hidden=hidden,
             tied=tied,
             points=None if contact is None else self._contact_points(arrays, covered, points),
@@ -298,6 +299,12 @@ class Recorder(Observer):
             contact.nodes.facets(),
             (arrays["r"], arrays["gap"], covered, dt),
         )
+
+
+def _certificates(contact: Contact | None) -> list[str]:
+    """Statements of contacts that test paths within steps."""
+    members: list[Any] = [each for each in contact.members if each.swept] if contact else []
+    return [str(each.certificate()) for each in members]
 
 
 def _facet_sizes(integrator: Any) -> FloatArray | None:

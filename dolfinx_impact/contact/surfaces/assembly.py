@@ -509,6 +509,32 @@ class Assembly:
             used = np.where(offset > 0.0, -lowest / offset, 0.0)
         return float(depth[worst]), float(used.max()), int(pairs[worst, 0])
 
+    def largest_depth(self) -> float:
+        """Largest of :meth:`depths` [m]."""
+        return max(0.0, -float(self._tables["lowest"][: self._segments].min(initial=0.0)))
+
+    def depths(self, pairs: IntArray) -> FloatArray:
+        """Depths at the lowest points of segments, at least 0, shape (k,) [m]; of offset facets with a skin.
+
+        Args:
+            pairs: Numbers of held facets, in any order, shape (k, 2); those without a segment have 0.
+        """
+        tables, m, count = self._tables, self._segments, len(self.facets.nodes)
+        if not m:
+            return np.zeros(len(pairs))
+        first, second = np.sort(tables["segment"][:m], axis=1).T.astype(np.int64)
+        order = np.argsort(first * count + second, kind="stable")
+        known, (first, second) = (first * count + second)[order], np.sort(pairs, axis=1).T
+        place = np.minimum(np.searchsorted(known, first * count + second), m - 1)
+        depth = np.maximum(-tables["lowest"][:m][order][place], 0.0)
+        return np.where(known[place] == first * count + second, depth, 0.0)
+
+    def closed_pairs(self) -> IntArray:
+        """Pairs of held facets with a closed segment, shape (k, 2)."""
+        m = self._segments
+        closed: IntArray = self._tables["segment"][:m][self._tables["lowest"][:m] <= self.tolerance]
+        return closed
+
     # -- what is found at the last update of all gaps
 
     @property

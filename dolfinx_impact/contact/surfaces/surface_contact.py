@@ -26,6 +26,9 @@ from .nodes import SurfaceNodes
 from .passing import PassingCheck
 from .roles import Roles, slave_and_master
 from .surface_names import checked, facet_skins, named_skins
+from .swept.certificate import Certificate
+from .swept.events import Event
+from .swept.swept_features import Features, SweptFeatures
 from .tied_rows import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
@@ -100,6 +103,8 @@ class SurfaceContact(Contact):
     """
 
     velocity_level_only = True
+    #: The features whose paths are tested.
+    paths: SweptFeatures | None = None
 
     def __init__(
         self,
@@ -146,6 +151,8 @@ class SurfaceContact(Contact):
         )
         self.assembly.tolerance, self._tie_mask = self.gap_tolerance, np.full(self.count, self.tie)
         self.assembly.update(np.zeros(body.size))
+        if self.swept:
+            self.paths = SweptFeatures(self.assembly, names, itself=self.itself)
         if tie:
             self._tie()
         elif not allow_penetration:
@@ -253,6 +260,20 @@ class SurfaceContact(Contact):
         self._refuse_passing(u)
         self._set_rows(self.closed)
         return closed
+
+    # -- features
+
+    def certificate(self) -> Certificate:
+        """What may be said of the steps since the start: whether anything passed through anything."""
+        return self.paths.certificate() if self.paths is not None else Certificate()
+
+    def features(self) -> Features | None:
+        """Rows of the last step that are no nodes' own; None where paths are not tested."""
+        return None if self.paths is None else self.paths.last
+
+    def events(self) -> list[Event]:
+        """First and last contacts of parts, and other events; empty where paths are not tested."""
+        return [] if self.paths is None else self.paths.events.all()
 
     def _refuse_passing(self, u: FloatArray) -> None:
         """Refuse nodes that have passed a surface, where paths are not tested. Collective."""

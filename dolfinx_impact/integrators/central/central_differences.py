@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._types import AnyArray, FloatArray, Int32Array
 from ...algebra.operators import SparseRows
+from ...contact.state import Impulses
 from ...systems.system import System
 from ..base import STEP_ROUNDING, Integrator, revision
 from ..compiled.central import CentralLoop
@@ -19,6 +20,7 @@ from ..impulses.delassus_lumped import lumped_delassus
 from ..step_buffer import CompiledLoop
 from . import central_formulas as formulas
 from .step_change import change
+from .swept_paths import SweptPaths
 
 
 class CentralDifferences(Integrator):
@@ -47,13 +49,24 @@ class CentralDifferences(Integrator):
             ``r_t`` [N s].
         r_change, r_t_change: Those that the last change of the step has added, likewise.
         r_impact, r_t_impact: The part of those before it that was an impact, likewise.
+        swept: Impulses of features in the last step, over the dofs, shape (size,) [N s]; None where their
+            paths are not tested. ``swept_change`` and ``swept_impact`` are to it what those of r are to r.
+        certificates: What contacts know of the steps so far, in numbers that a checkpoint holds.
 
     Raises:
         ValueError: A step above the critical one, unless ``allow_unstable``.
     """
 
     v_shift = 0.5
-    follows_history = True
+    follows_history = sweeps = True
+    #: What tests the paths of features; None for contacts that do not ask for it.
+    _paths: SweptPaths | None = None
+    #: Whether impulses of features act in the last step on this rank.
+    _sweeping = False
+    swept: FloatArray | None = None
+    swept_change: FloatArray | None = None
+    swept_impact: FloatArray | None = None
+    certificates: FloatArray
     state_names: tuple[str, ...] = ("u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start")
 
     def __init__(
@@ -67,12 +80,22 @@ class CentralDifferences(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.r_change, self.r_t_change = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.r_impact, self.r_t_impact = np.zeros_like(self.r), np.zeros_like(self.r_t)
+        self.swept_change = self.swept_impact = None
         self._nodal_change: FloatArray | None = None  # impulses of a change of the step at its nodes
         self.enforcement, self._loops = enforcement, for_arrays()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
             self._response = self._make_response()
+            if enforcement.contact.swept:
+                self._test_paths()
+
+    def _test_paths(self) -> None:
+        """Prepare the tests of paths, whose impulses and numbers become part of the state. Collective."""
+        self._paths = SweptPaths(self)
+        self.swept = np.zeros(self.system.size)
+        self.certificates = self._paths.table()
+        self.state_names = (*self.state_names, "swept", "certificates")
 
     @property
     def v_mean(self) -> FloatArray:
@@ -113,7 +136,9 @@ class CentralDifferences(Integrator):
     def begin(self) -> None:
         """Impact of points in contact, half a step of the forces and, where contact acts, an impulse."""
         n, system, moved = self.system.owned, self.system, self.system.prescribed
-        self._nodal_change = None
+        self._nodal_change = self.swept_change = self.swept_impact = None
+        if self._paths is not None:
+            self._paths.restart()
         still = system.constrained.copy()
         if moved.any:
             still[moved.dofs] = False
@@ -185,6 +210,7 @@ class CentralDifferences(Integrator):
         """
         for given in (self.r_change, self.r_t_change, self.r_impact, self.r_t_impact):
             given[...] = 0.0
+        self.swept_change = self.swept_impact = None
         before = self._nodal_change if self.n == 0 else None  # of an earlier change at this time
         if self.n >= 0 and dt != self.dt:
             change(self, float(dt))
@@ -201,7 +227,8 @@ class CentralDifferences(Integrator):
         if self.contact is None:
             return None
         added = np.zeros(self.contact.nodes.loaded.dofs.shape) if before is None else before
-        self.contact.nodes.add_impulses(self.impulses_of(self.r_change, self.r_t_change), added)
+        change = self.impulses_of(self.r_change, self.r_t_change, self.swept_change)
+        self.contact.nodes.add_impulses(change, added)
         return added
 
     def add_nodal_impulses(self, out: FloatArray) -> None:
@@ -213,7 +240,8 @@ class CentralDifferences(Integrator):
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         super().resume(state)
-        self._nodal_change = None
+        self._sweeping = self.swept is not None and bool(self.swept.any())
+        self._nodal_change = self.swept_change = self.swept_impact = None
         self.v_force = self.v_before
         if self.n == 0:
             self.v_force = self.v_before + 0.5 * (self.v - self.v_before)
@@ -240,7 +268,29 @@ class CentralDifferences(Integrator):
         inertia = self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt
         return inertia - self.f[dofs] - self.moved_impulses(self.impulses) / self.dt
 
+    @property
+    def impulses(self) -> Impulses:
+        """See :attr:`.Integrator.impulses`; those of features included."""
+        impulses = super().impulses
+        impulses.swept = self.swept if self._sweeping else None
+        return impulses
+
+    def set_impulses(self, impulses: Impulses) -> None:
+        """See :meth:`.Integrator.set_impulses`."""
+        super().set_impulses(impulses)
+        if self.swept is not None and (self._sweeping or impulses.swept is not None):
+            self.swept[:] = 0.0 if impulses.swept is None else impulses.swept
+            self._sweeping = impulses.swept is not None
+
+    def state_places(self) -> dict[str, str]:
+        """See :meth:`.Integrator.state_places`."""
+        places = super().state_places()
+        return places if self._paths is None else {**places, "certificates": "number"}
+
     def _resolve_contact(self, response: Any, first: bool = False) -> None:
+        if self._paths is not None:
+            self._paths.resolve(response, first=first)
+            return
         impulses = self.enforcement.impulses(self, response, first=first)
         self.set_impulses(impulses)
         response.apply(impulses, self.v)

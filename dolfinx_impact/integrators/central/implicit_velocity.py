@@ -61,7 +61,7 @@ class CDLagrangeImplicit(CentralDifferences):
     law = VelocityLevel
     #: Point masses have none of these.
     excludes = ("prescribed motion", "surfaces")
-    follows_history = False
+    follows_history = sweeps = False
     remarks = {"nonlinear forces": "of point masses, which alone it takes"}
     options = {**LUMPED, **TOUCHING}
 

@@ -26,6 +26,7 @@ def change(s: Any, dt: float) -> None:
         s: The scheme, :class:`.CentralDifferences`.
         dt: The new time step h' [s].
     """
+    swept = None if s.swept is None else s.swept.copy()
     n, h, inverse, moved = s.system.owned, s.dt, s.system.inverse_mass, s.system.prescribed
     last = _of_step(s)
     mean = formulas.mean_velocity(s.v_before, s.v)[moved.dofs]
@@ -35,6 +36,9 @@ def change(s: Any, dt: float) -> None:
     s.v_start[:] = s.v
     if s.contact is not None:
         _resolve(s, last, h)
+    if swept is not None:  # impacts, whole
+        s.swept_change, s.swept_impact = s.swept - swept, swept
+        s.swept[:], s._sweeping = 0.0, False
     s.v_start[:n] -= 0.5 * dt * inverse * s.f[:n]
     s.v_start[moved.dofs] = mean
     s.v_before[:] = formulas.velocity_before(s.v_start, s.v)

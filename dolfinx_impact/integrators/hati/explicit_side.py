@@ -34,6 +34,7 @@ class GluedExplicit(CentralDifferences):
     #: The loop over fine steps has the coupling too, and is that of :class:`.HATI`.
     compiled_loop = None  # type: ignore[assignment]
     state_names = (*CentralDifferences.state_names, "multipliers")
+    sweeps = False
 
     def __init__(
         self,

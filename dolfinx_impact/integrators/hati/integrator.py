@@ -17,6 +17,7 @@ from ..energy import EnergyBalance
 from ..impulses.contact_laws import VelocityLevel
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
+from ..requirements import refuse_swept
 from ..step_buffer import CompiledLoop
 from .balance import HATIBalance
 from .compiled import FineLoop, HATILoop
@@ -139,6 +140,7 @@ class HATI(Integrator):
         self.ratio, self.mass = int(ratio), mass
         self.coarse = Implicit(coarse, self.dt, self.interface, mass)
         law, first = type(self).law(contact), self.coarse.first_multipliers
+        refuse_swept(law.contact, "HATI")
         self.fine = GluedExplicit(fine, dt, law, self.interface, first, allow_unstable=allow_unstable)
         self.fine.glue(self.coarse.compliance)
         self._histories = []  # those of the explicit side, whose steps accept them

@@ -27,7 +27,8 @@ class MovedImpulses:
     def __call__(self, impulses: Impulses) -> FloatArray:
         """Impulses on the body, shape (moved dofs,) [N s]; valid until the next call. Collective."""
         contact = self._contact if impulses.acting else None
-        if contact is not None and (contact.L.collective or impulses.r.any()):
+        swept = impulses.swept is not None
+        if contact is not None and (contact.L.collective or impulses.r.any() or swept):
             self._all[:] = 0.0
             impulses.add_to(self._all)
             np.take(self._all, self._dofs, out=self._moved)

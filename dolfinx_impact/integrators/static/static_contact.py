@@ -104,6 +104,7 @@ class StaticContact(CentralDifferences):
     """
 
     compiled_loop: Any = None
+    sweeps = False
     law = StaticLevel
     order = "2 without impact, 1 with"
     step_limit = "h <= 2 / omega_max"
