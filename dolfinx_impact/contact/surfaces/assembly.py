@@ -163,7 +163,8 @@ class Assembly:
             self._own_points = np.append(self._own_points, np.arange(count, self._gap.size))
         self._start = np.zeros(self._gap.size + 1, np.int64)
         self._tables.set(gap=self._gap[:count], corner_gap=self._gap[count:])
-        self._search = FacetSearch(facets, self._work.slave_facets, self._masters)
+        key = None if self.roles is None else self.roles.key
+        self._search = FacetSearch(facets, self._work.slave_facets, self._masters, key=key)
 
     def take(self, changed: bool) -> None:
         """Compute with the points that are those of this rank now, if they have changed. Collective."""

@@ -79,11 +79,9 @@ class Roles:
         return found
 
     def chosen(self, found: Candidates) -> Candidates:
-        """Candidate pairs with their slave first, without those of cells with a common vertex and of ties."""
+        """Candidate pairs without those of cells with a common vertex and of ties."""
         slave, master = found.pairs.T
-        kept = self.key[slave] < self.key[master]
-        slave, master = slave[kept], master[kept]
-        kept[kept] = ~(self.neighbours(slave, master) | self.tied(slave, master))
+        kept = ~(self.neighbours(slave, master) | self.tied(slave, master))
         return Candidates(*(each[kept] for each in found))
 
     def neighbours(self, first: IntArray, second: IntArray) -> BoolArray:

@@ -399,11 +399,24 @@ static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t 
     return kept;
 }
 
+/* Keep the facets with a larger key than another one. */
+static int64_t select_masters(const int64_t *key, int64_t s, int64_t *near, int64_t count)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        near[kept] = near[i];
+        kept += key[near[i]] > key[s];
+    }
+    return kept;
+}
+
 static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t *near, int64_t count, int64_t member,
-                       double facing, Found *found)
+                       double facing, const int64_t *key, Found *found)
 {
     const Sphere *spheres = work->of_facet;
     const Plane *planes = work->planes;
+    if (key)
+        count = select_masters(key, s, near, count);
     int64_t kept = select_opposite(mesh, work, s, near, count, facing);
     sort(near, kept);
     for (int64_t i = 0; i < kept; i++) {
@@ -453,7 +466,8 @@ static void end_work(Work *work)
     free(work->planes), free(work->boxes), free(work->known), free(work->near), free(work->start), free(work->count);
 }
 
-/* Pairs of all members, each a list of facets (or points: nodes) against all facets of a surface.
+/* Pairs of all members, each a list of facets (or points: nodes) against all facets of a surface, where there are keys
+   against those with a larger one.
 
    Returns the number of pairs, which may be larger than the capacity of the arrays; -1 without memory. */
 int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t per_facet, const int64_t *nodes,
@@ -461,7 +475,8 @@ int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t p
                         const double *diameter, double largest_gap, double margin, double facing, int64_t surfaces,
                         const int64_t *surface_start, const int64_t *of_surface, int64_t lists,
                         const int64_t *list_start, const int64_t *list, int points, int64_t members,
-                        const int64_t *list_of, const int64_t *surface_of, const int64_t *number, int64_t capacity,
+                        const int64_t *list_of, const int64_t *surface_of, const int64_t *number, const int64_t *key,
+                        int64_t capacity,
                         int64_t *pairs, int64_t *member, double *distances)
 {
     Mesh mesh = {gdim, per_facet, corners, curved, x, flatness, nodes, corner, margin};
@@ -491,7 +506,7 @@ int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t p
             if (count && points)
                 add_corner(&mesh, &work, one->entries[i], number[k] + i, near, count, k, &found);
             else if (count)
-                add_facets(&mesh, &work, one->entries[i], near, count, k, facing, &found);
+                add_facets(&mesh, &work, one->entries[i], near, count, k, facing, key, &found);
         }
     }
     end_work(&work);

@@ -22,7 +22,7 @@ int64_t find_candidates(
     int64_t, const double *, int64_t, int64_t, const int64_t *, int64_t, const int64_t *, int, const double *,
     const double *, double, double, double, int64_t, const int64_t *, const int64_t *, int64_t,
     const int64_t *, const int64_t *, int, int64_t, const int64_t *, const int64_t *, const int64_t *,
-    int64_t, int64_t *, int64_t *, double *);
+    const int64_t *, int64_t, int64_t *, int64_t *, double *);
 """
 
 
@@ -78,10 +78,18 @@ class FacetSearch:
         lists: Facets of the first surface of each pair, sorted, or nodes of corners, (pairs,) arrays.
         surfaces: Number of the second surface of each pair, shape (pairs,).
         points: Whether the lists are nodes.
+        key: Keys of all facets, shape (facets,), of which the slave of a pair has the smaller one; None where
+            the lists have slaves alone.
     """
 
     def __init__(
-        self, facets: Facets, lists: Sequence[IntArray], surfaces: IntArray, *, points: bool = False
+        self,
+        facets: Facets,
+        lists: Sequence[IntArray],
+        surfaces: IntArray,
+        *,
+        points: bool = False,
+        key: IntArray | None = None,
     ) -> None:
         shape, listed = facets.shape, _Lists.of_members(lists)
         masters, surface_of = np.unique(_integers(surfaces), return_inverse=True)
@@ -101,6 +109,7 @@ class FacetSearch:
             *(used.size, _int64(surface_start), _int64(of_surface)),
             *(listed.start.size - 1, _int64(listed.start), _int64(listed.entries), points),
             *(listed.of.size, _int64(listed.of), _int64(_integers(surface_of.ravel())), _int64(numbers)),
+            _no_keys() if key is None else _int64(_integers(key)),
         )
         self._resize(8 * listed.entries.size + 64)
 
@@ -143,6 +152,12 @@ def _library() -> Any:
 
 def _int64(array: IntArray) -> Any:
     return address(array, "int64_t *")
+
+
+def _no_keys() -> Any:
+    import cffi
+
+    return cffi.FFI().NULL
 
 
 def _integers(values: Any) -> IntArray:
