@@ -42,6 +42,27 @@ static double angle_at(const features *f, int64_t t, int32_t on, const double (*
     return atan2(sqrt(dot(n, n)), dot(u, v));
 }
 
+/* Loop over the triangles around a point on the border of one of them. */
+#define AROUND(f, s, on, count)                                                                                        \
+    for (int64_t k = (f)->at_vertex_start[on[0]]; k < (f)->at_vertex_start[on[0] + 1]; k++)                            \
+        for (int64_t s = (f)->at_vertex[k] * (f)->parts; s < ((f)->at_vertex[k] + 1) * (f)->parts; s++)               \
+            if (has_corners(f, s, on, count))
+
+/* Most that the normal of a triangle around the point opposes a path. */
+static double steepest(const features *f, int64_t t, const double *w, const double *path)
+{
+    double least = 0.0, at[3][3], n[3];
+    int32_t on[3];
+    const int count = corners_of(f, t, w, on);
+    AROUND(f, s, on, count)
+    {
+        corners_at(f, f->x, s, at);
+        if (outward(at, f->flat ? 2 : 3, n))
+            least = smaller(least, dot(n, path));
+    }
+    return least;
+}
+
 /* Signed distance from the surface of a point near one on the border of a triangle, in a direction u, over the distance
    of both points: positive outside, 0 on the surface. The triangles that are nearest decide; normals at an edge
    weigh the same, those at a vertex by their angles (Baerentzen, Aanaes, IEEE Trans. Vis. Comput. Graph. 11 (2005),
@@ -64,10 +85,8 @@ static double rise(const features *f, const double *x, int64_t t, const double *
     for (int i = 0; i < 3; i++)
         at[0][i] = size * u[i] / length;
     for (int pass = 0; pass < 2; pass++)
-        for (int64_t k = f->at_vertex_start[on[0]]; k < f->at_vertex_start[on[0] + 1]; k++)
-            for (int64_t s = f->at_vertex[k] * f->parts; s < (f->at_vertex[k] + 1) * f->parts; s++) {
-                if (!has_corners(f, s, on, count))
-                    continue;
+        AROUND(f, s, on, count)
+            {
                 corners_at(f, x, s, at + 1);
                 for (int c = 0; c < corners; c++)
                     minus(at[1 + c], origin, at[1 + c]);

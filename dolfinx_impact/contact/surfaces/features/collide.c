@@ -113,6 +113,12 @@ static int touching_normal(const features *f, const Duo *duo, int64_t i, int64_t
     return along != 0.0;
 }
 
+/* Whether a vertex on the border of a triangle enters the surface there, and this triangle is in its way most. */
+static int enters_at_border(const features *f, int64_t t, const double *w, const double *path, double none, double along)
+{
+    return along <= steepest(f, t, w, path) + none && rise(f, f->x, t, w, path) < -none / sqrt(dot(path, path));
+}
+
 /* Features that touch at the start have no direction of their own, that of the surfaces decides. */
 static int leaves_touching(const features *f, const Duo *duo, int64_t i, int64_t j, double h, Hit *hit)
 {
@@ -126,8 +132,8 @@ static int leaves_touching(const features *f, const Duo *duo, int64_t i, int64_t
         weighted(duo, w, duo->d, path);
         weighted(duo, w, duo->x, r);
         hit->tau = 0.0, hit->least = -dot(n, r);
-        if (dot(n, path) < hit->least - none &&
-            (within || (duo->first == 1 && rise(f, f->x, j, w + 1, path) < -none / sqrt(dot(path, path)))))
+        const int moves_in = dot(n, path) < hit->least - none;
+        if (moves_in && (within || (duo->first == 1 && enters_at_border(f, j, w + 1, path, none, dot(n, path)))))
             return 1;
     }
     moved_to(duo, 1.0, end);
