@@ -113,7 +113,7 @@ static double integrate(const tables *t, const facet_pair *q, numbers z, numbers
 /* Points of a polygon, in batches. */
 #define BATCH 8
 /* Corners of a polygon: a line adds one to a convex one, and half of them to one that is not, as a folded facet. */
-#define MOST_CORNERS (C == 3 ? 6 : 19)
+#define MOST_CORNERS (C == 3 ? 9 : 19)
 #define MOST_POINTS ((((MOST_CORNERS - 2) * Q + MOST_CORNERS) / BATCH + 1) * BATCH)
 
 static double polygon_area(const double (*y)[2], int count)
