@@ -1,5 +1,7 @@
 """Pairs of features: each is tested once, whoever shares the work, and sleeping changes nothing."""
 
+import functools
+
 import numpy as np
 import pytest
 from support.features import ball, cube, facets, grid, joined, no_cover
@@ -149,6 +151,10 @@ def test_surfaces_meet_others_alone():
     assert not len(paths.hits(d).tau)
 
 
+def are_among(segments, pairs):
+    return np.array([tuple(pair) in segments for pair in pairs.tolist()], bool)
+
+
 def test_covered_features_are_out():
     """A vertex by a segment of any facet at it, an edge by one at its ends: by the definition, one by one."""
     x, nodes, part = joined(cube(2, triangles=True), cube(2, (0.1, 0.2, 1.1), triangles=True))
@@ -165,9 +171,7 @@ def test_covered_features_are_out():
     for facing in (np.array([[a, b] for a in lower for b in upper]), np.array([[lower[0], upper[3]]])):
         segments = {tuple(pair) for pair in facing.tolist()}
         paths = FeaturePaths(mesh, np.zeros(len(nodes)), itself=True)
-        paths.begin(
-            x, lambda pairs: np.array([tuple(p) in segments for p in np.asarray(pairs).tolist()], bool)
-        )
+        paths.begin(x, functools.partial(are_among, segments))
         left = {tuple(row) for row in paths.hits(d).nodes.tolist()}
         for kind, row in zip(hits.kind, hits.nodes):
             if np.any(row < 0):

@@ -21,6 +21,8 @@ typedef struct {
     int64_t known, inside;
     const int64_t *key, *inside_key;
     const uint8_t *covered;
+    int64_t slots; /* of the table of vertices and facets that cover them, less one: a power of two */
+    int64_t *slot;
     int64_t tested;
 } features;
 
@@ -31,5 +33,6 @@ int64_t awake(features *, int, int64_t, int64_t, int32_t *);
 int64_t pierced(const features *, int64_t, const int32_t *, int64_t, int32_t *);
 void separations(const features *, int64_t, const int32_t *, int32_t *, double *, double *);
 int64_t paths(features *, int64_t, const int32_t *, int64_t, int32_t *, double *, double *, double *, double *);
+void enter_cover(const features *);
 int64_t unknown(const features *, int64_t, const int32_t *, int64_t, int32_t *);
 void select_uncovered(const features *, int64_t, const int32_t *, uint8_t *);

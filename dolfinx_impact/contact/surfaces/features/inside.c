@@ -20,51 +20,12 @@ static int changes_sides(const double *p, const double *q, const double (*at)[3]
     return (a > none && b < -none) || (a < -none && b > none);
 }
 
-static int common_node(const int32_t *one, int nodes, const int32_t *other, int others)
-{
-    for (int i = 0; i < nodes; i++)
-        for (int k = 0; k < others; k++)
-            if (one[i] == other[k])
-                return 1;
-    return 0;
-}
-
-static int at_facet(const features *f, int64_t edge, int64_t facet)
-{
-    for (int64_t k = f->at_edge_start[edge]; k < f->at_edge_start[edge + 1]; k++)
-        if (f->at_edge[k] == facet)
-            return 1;
-    return 0;
-}
-
-/* Whether two features have a common node or belong to one facet, which is no pair: 0 vertex and triangle, 1 edges,
-   2 edge and triangle. */
-static int related(const features *f, int kind, int64_t i, int64_t j)
-{
-    const int64_t facet = j / f->parts;
-    const int corners = f->flat ? 2 : 3;
-    if (kind == 0) {
-        const int32_t node = (int32_t)i;
-        return common_node(&node, 1, f->facet_nodes + facet * f->per_facet, (int)f->per_facet);
-    }
-    if (kind == 2)
-        return common_node(f->edge + 2 * i, 2, f->triangle + 3 * j, corners) || at_facet(f, i, facet);
-    if (common_node(f->edge + 2 * i, 2, f->edge + 2 * j, 2))
-        return 1;
-    for (int64_t k = f->at_edge_start[j]; k < f->at_edge_start[j + 1]; k++)
-        if (at_facet(f, i, f->at_edge[k]))
-            return 1;
-    return 0;
-}
-
 /* Whether an edge passes through a triangle; on its border, whether it enters the surface there. */
 static int pierces(const features *f, const double *x, int64_t edge, int64_t t)
 {
     const double *p = x + 3 * f->edge[2 * edge], *q = x + 3 * f->edge[2 * edge + 1];
     const int corners = f->flat ? 2 : 3;
     double at[4][3], weights[4], part;
-    if (related(f, 2, edge, t))
-        return 0;
     corners_at(f, x, t, at + 1);
     for (int i = 0; i < 3; i++) {
         double low = at[1][i], high = at[1][i];
@@ -73,7 +34,7 @@ static int pierces(const features *f, const double *x, int64_t edge, int64_t t)
         if (larger(p[i], q[i]) < low || smaller(p[i], q[i]) > high)
             return 0;
     }
-    if (!changes_sides(p, q, at + 1, corners, &part))
+    if (related(f, 2, edge, t) || !changes_sides(p, q, at + 1, corners, &part))
         return 0;
     for (int i = 0; i < 3; i++)
         at[0][i] = p[i] + part * (q[i] - p[i]);
@@ -142,6 +103,8 @@ int64_t pierced(const features *f, int64_t count, const int32_t *list, int64_t c
     Pierced found = {capacity, 0, pair};
     for (int64_t k = 0; k < count; k++) {
         const int32_t *facets = f->pair + 2 * list[k];
+        if (segment_of(f, facets[0], facets[1]) > 0)
+            continue;
         if (f->flat) {
             add_crossed(f, facets[0], facets[1], &found);
             continue;

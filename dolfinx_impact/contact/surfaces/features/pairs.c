@@ -56,98 +56,6 @@ int64_t awake(features *f, int later, int64_t rank, int64_t ranks, int32_t *list
     return count;
 }
 
-/* -- cover */
-
-static int64_t place_of(const int64_t *keys, int64_t count, int64_t key)
-{
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && keys[low] == key ? low : -1;
-}
-
-/* Whether two facets have a segment: 1, or 0, or -1 where it is not known. */
-static int segment_of(const features *f, int64_t a, int64_t b)
-{
-    const int64_t place = place_of(f->key, f->known, a < b ? a * f->facets + b : b * f->facets + a);
-    return a == b ? 0 : place < 0 ? -1 : f->covered[place];
-}
-
-typedef struct {
-    int yes, open;
-    int64_t capacity, count;
-    int32_t *pair;
-} Cover;
-
-static void ask(const features *f, Cover *cover, int64_t a, int64_t b)
-{
-    const int known = segment_of(f, a, b);
-    cover->yes |= known > 0;
-    if (known >= 0)
-        return;
-    cover->open = 1;
-    const int64_t k = cover->count++;
-    if (k >= cover->capacity)
-        return;
-    cover->pair[2 * k] = (int32_t)(a < b ? a : b), cover->pair[2 * k + 1] = (int32_t)(a < b ? b : a);
-}
-
-static void ask_around_ends(const features *f, Cover *cover, int64_t edge, const int32_t *facets, int64_t count)
-{
-    for (int end = 0; end < 2; end++) {
-        const int64_t node = f->edge[2 * edge + end];
-        for (int64_t k = f->at_vertex_start[node]; k < f->at_vertex_start[node + 1]; k++)
-            for (int64_t m = 0; m < count; m++)
-                ask(f, cover, f->at_vertex[k], facets[m]);
-    }
-}
-
-/* Whether a segment near both features is their contact: 0 vertex and triangle, 1 edges, 2 edge and triangle. */
-static void ask_cover(const features *f, const int32_t *duo, Cover *cover)
-{
-    const int64_t i = duo[1], j = duo[2];
-    const int32_t facet = (int32_t)(j / f->parts);
-    if (duo[0] == 0) {
-        for (int64_t k = f->at_vertex_start[i]; k < f->at_vertex_start[i + 1]; k++)
-            ask(f, cover, f->at_vertex[k], facet);
-    } else if (duo[0] == 1) {
-        ask_around_ends(f, cover, i, f->at_edge + f->at_edge_start[j], f->at_edge_start[j + 1] - f->at_edge_start[j]);
-        ask_around_ends(f, cover, j, f->at_edge + f->at_edge_start[i], f->at_edge_start[i + 1] - f->at_edge_start[i]);
-    } else {
-        ask_around_ends(f, cover, i, &facet, 1);
-    }
-}
-
-/* Pairs of facets on which the cover of features depends and of which it is not known whether they have a segment. */
-int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t capacity, int32_t *pair)
-{
-    Cover cover = {0, 0, capacity, 0, pair};
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t before = cover.count;
-        cover.yes = 0;
-        ask_cover(f, duo + 3 * k, &cover);
-        if (cover.yes)
-            cover.count = before;
-    }
-    return cover.count;
-}
-
-void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint8_t *chosen)
-{
-    for (int64_t k = 0; k < count; k++) {
-        Cover cover = {0};
-        ask_cover(f, duo + 3 * k, &cover);
-        chosen[k] = !cover.yes;
-    }
-}
-
-/* -- paths */
-
 /* A feature: the box of its path with its skin, whether it is to be looked at. */
 typedef struct {
     int64_t number;
@@ -206,16 +114,24 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
     const Feature *first = kind && b->number < a->number ? b : a, *second = first == a ? b : a;
     const int64_t key = kind ? -1 - (first->number * f->edges + second->number)
                              : first->number * f->facets * f->parts + second->number;
-    if (!(a->moved || b->moved) || related(f, kind, first->number, second->number))
+    if (!(a->moved || b->moved))
+        return;
+    if (!overlap(a->low, a->high, b->low, b->high)) {
+        f->tested++;
+        return;
+    }
+    if (related(f, kind, first->number, second->number) || is_covered(f, kind, first->number, second->number))
         return;
     f->tested++;
-    if (!overlap(a->low, a->high, b->low, b->high) || !meet(f, kind, first->number, second->number, skin, &hit) ||
-        place_of(f->inside_key, f->inside, key) >= 0)
+    if (!meet(f, kind, first->number, second->number, skin, &hit) || place_of(f->inside_key, f->inside, key) >= 0)
         return;
     const int64_t k = hits->count++;
     if (k >= hits->capacity)
         return;
-    hits->duo[3 * k] = kind, hits->duo[3 * k + 1] = (int32_t)first->number, hits->duo[3 * k + 2] = (int32_t)second->number;
+    int32_t *duo = hits->duo + 4 * k;
+    duo[0] = kind, duo[1] = (int32_t)first->number, duo[2] = (int32_t)second->number, duo[3] = 0;
+    for (int c = 0; c < 3; c++)
+        duo[3] |= (fabs(hit.weights[1 + c]) > TOUCHING) << c;
     hits->tau[k] = hit.tau, hits->least[k] = hit.least;
     memcpy(hits->weight + 4 * k, hit.weights, sizeof(hit.weights));
     memcpy(hits->normal + 3 * k, hit.normal, sizeof(hit.normal));

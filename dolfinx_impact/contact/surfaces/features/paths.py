@@ -17,7 +17,7 @@ _ROOM = 0.25
 #: What is inside and goes deeper by at most this part of a facet rests.
 _AT_REST = 1e-12
 _VERTEX, _EDGES, _INSIDE = 0, 1, 2
-_INTEGER, _TWO, _THREE = np.empty((), np.int32), np.empty(2, np.int32), np.empty(3, np.int32)
+_TWO, _FOUR = np.empty(2, np.int32), np.empty(4, np.int32)
 
 #: Whether unordered pairs of facets, shape (k, 2), have a segment.
 Covers = Callable[[IntArray], BoolArray]
@@ -177,15 +177,13 @@ class FeaturePaths:
 
     def _forget(self) -> None:
         """No pair of facets is known to have a segment or none, and nothing to be inside."""
-        self._table.numbers.known = self._table.numbers.inside = 0
-        self._table.set(
-            key=np.zeros(0, np.int64), covered=np.zeros(0, np.uint8), inside_key=np.zeros(0, np.int64)
-        )
+        self._table.numbers.inside = 0
+        self._table.set(inside_key=np.zeros(0, np.int64))
+        self.forget_cover()
 
     def forget_cover(self) -> None:
         """Ask anew which pairs of facets have a segment: an answer may depend on the path."""
-        self._table.numbers.known = 0
-        self._table.set(key=np.zeros(0, np.int64), covered=np.zeros(0, np.uint8))
+        self._set_known(np.zeros(0, np.int64), np.zeros(0, np.uint8))
 
     def _learn(self, listed: IntArray) -> None:
         self._learn_of(self._pairs[listed])
@@ -200,11 +198,18 @@ class FeaturePaths:
         covered = np.asarray(self._covers(self._number[pairs]), np.uint8)
         keys, covered = np.concatenate([table["key"], new]), np.concatenate([table["covered"], covered])
         order = np.argsort(keys)
-        table.numbers.known = keys.size
-        table.set(key=keys[order], covered=covered[order])
+        self._set_known(keys[order], covered[order])
+
+    def _set_known(self, keys: IntArray, covered: AnyArray) -> None:
+        """Pairs of facets of which it is known whether they have a segment, sorted."""
+        entries = 2 * self._mesh.nodes.shape[1] * int(covered.sum())
+        slots = 1 << (2 * entries + 1).bit_length()
+        self._table.numbers.known, self._table.numbers.slots = keys.size, slots - 1
+        self._table.set(key=keys, covered=covered, slot=np.full(slots, -1))
+        self._table.call("enter_cover")
 
     def _uncovered(self, features: IntArray) -> BoolArray:
-        """Whether each pair of features, its kind and numbers, has no segment beside it."""
+        """Whether each pair of features, its kind, numbers and corners, has no segment beside it."""
         table, chosen = self._table, np.ones(len(features), np.uint8)
         features = np.ascontiguousarray(features)
         (pairs,) = table.listed("unknown", 64 * len(features), (len(features), features), _TWO)
@@ -215,7 +220,7 @@ class FeaturePaths:
     # -- rows
 
     def _on_paths(self, awake: IntArray) -> Hits:
-        columns = _THREE, np.empty(()), np.empty(4), np.empty(3), np.empty(())
+        columns = _FOUR, np.empty(()), np.empty(4), np.empty(3), np.empty(())
         found = self._table.listed("paths", 256, (awake.size, awake), *columns)
         self.tested = self._table.numbers.tested
         chosen = self._uncovered(found[0])
@@ -225,7 +230,7 @@ class FeaturePaths:
         return Hits(tau, kind.astype(np.int64), nodes, weights, normal[:, : self._gdim], least)
 
     def _nodes_of(self, features: IntArray) -> IntArray:
-        kind, first, second = features.T
+        kind, first, second, _ = features.T
         nodes, mesh, edges = np.full((kind.size, 4), -1, np.int64), self._mesh, kind == _EDGES
         nodes[~edges, 0], nodes[~edges, 1:] = first[~edges], mesh.triangles[second[~edges]]
         nodes[edges] = np.hstack([mesh.edges[first[edges]], mesh.edges[second[edges]]])
@@ -239,7 +244,7 @@ class FeaturePaths:
     def _find_inside(self, near: IntArray) -> None:
         table, found = self._table, self._pierced(near)
         kinds = np.full((len(found), 1), _INSIDE, np.int32)
-        found = np.ascontiguousarray(found[self._uncovered(np.hstack([kinds, found]))])
+        found = np.ascontiguousarray(found[self._uncovered(np.hstack([kinds, found, kinds]))])
         self.inside = len(found)
         keys = self._mesh.keys_of_pierced(found)
         table.set(inside_key=keys)

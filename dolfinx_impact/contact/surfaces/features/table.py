@@ -15,7 +15,7 @@ from ..tables import FACING
 
 #: Sums are not reordered: all ranks find the same.
 _FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off")
-_FILES = ("vectors.c", "motion.c", "border.c", "collide.c", "tree.c", "inside.c", "pairs.c")
+_FILES = ("vectors.c", "motion.c", "border.c", "collide.c", "tree.c", "cover.c", "inside.c", "pairs.c")
 _KINDS = {"d": "double *", "i": "int32_t *", "l": "int64_t *", "B": "uint8_t *"}
 
 
