@@ -30,7 +30,8 @@ class FacetPoints(Contact):
     """One point per facet and face of the obstacle, where their distance is least between the nodes.
 
     Elements above degree 1 have one for each part of a facet between its nodes. A point exists where the
-    signed distance has a local minimum on the surface that is no node's; elsewhere its gap is infinite. With
+    signed distance has a local minimum on the surface that is no node's, unless closed nodes next to it with
+    normals alike hold it (weights of 0.9 and more); elsewhere its gap is infinite. With
     the element's linear functions ``N_k`` at the place of the minimum::
 
         L v = n.sum_k N_k v_k,     W v = sum_k N_k v_k
@@ -143,7 +144,9 @@ class FacetPoints(Contact):
 
     def _of_face(self, k: int, x: FloatArray, t: float, limit: float, sides: IntArray | None) -> LocalMinima:
         """The local minima of a face; their distances are those of the sides of the nearest nodes."""
-        found = local_minima(self.faces[k], self.parts, x, (t,) if self.moving else (), limit)
+        found = local_minima(
+            self.faces[k], self.parts, x, (t,) if self.moving else (), self.gap_tolerance, limit
+        )
         edged = self.of_nodes._sides
         if sides is None or edged is None or not found.part.size:
             return found

@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
+from ..._types import BoolArray, FloatArray, IntArray
 from .minimum import Distance, Least, least
 from .parts import Parts, diameters, normals
 from .sharp import exact, tangents
 
-#: Distance from a node, by the diameter, up to which a place is the point of the node.
-_AT_NODE = 0.05
+#: Weight of closed nodes with normals alike from which on their rows hold what is between them.
+_HELD = 0.9
+#: Cosine of the angle up to which normals are alike.
+_ALIKE = 0.8
 #: Kinds of places, beside the numbers of edges.
 _NODE, _WITHIN = -2, -1
 #: Cosine of the gradient to the outward normal above which an obstacle is not outside of a part.
@@ -40,7 +42,7 @@ class LocalMinima(NamedTuple):
 
 
 def local_minima(
-    face: Any, parts: Parts, x: FloatArray, time: tuple[float, ...], limit: float = np.inf
+    face: Any, parts: Parts, x: FloatArray, time: tuple[float, ...], tolerance: float, limit: float = np.inf
 ) -> LocalMinima:
     """The local minima that this rank owns, one a part at most. Not collective.
 
@@ -49,6 +51,7 @@ def local_minima(
         parts: The parts.
         x: Positions of their nodes, shape (nodes, gdim) [m].
         time: The time [s], where the face moves.
+        tolerance: A distance up to this counts as closed [m].
         limit: Distances above this do not matter [m]; without, those of parts with a node nearer than their
             diameter do.
     """
@@ -64,7 +67,7 @@ def local_minima(
     corners, sizes = at[near], diameters(at[near])
     found = least(distance, corners, at_nodes, sizes, limit)
     found = exact(face, distance, corners, sizes, found, time)
-    kind = _kinds(found.weights, corners, sizes)
+    kind = _kinds(found.weights)
     kept = _kept(parts, near, kind)
     part, chosen = near[kept], Least(*(each[kept] for each in found))
     place = np.einsum("kn,kni->ki", chosen.weights, at[part])
@@ -77,7 +80,30 @@ def local_minima(
         n[on_edge] = _across_edges(
             parts, at, part[on_edge], kind[kept][on_edge], gradient[on_edge], inward[on_edge]
         )
+    ahead &= ~_held(face, chosen.weights, x, parts.nodes[part], at_nodes[kept] <= tolerance, n, time)
     return LocalMinima(*(each[ahead] for each in (part, chosen.weights, place, chosen.distance, n)))
+
+
+def _held(
+    face: Any,
+    weights: FloatArray,
+    x: FloatArray,
+    nodes: IntArray,
+    closed: BoolArray,
+    n: FloatArray,
+    time: tuple[float, ...],
+) -> BoolArray:
+    """Mask of the places that nearly are sums of closed nodes with normals alike, whose rows hold them.
+
+    Rows of both would be as good as dependent.
+    """
+    alike = np.zeros(weights.shape)
+    point, corner = np.nonzero(closed & (weights > 0.0))
+    if point.size:
+        of_nodes = np.asarray(face.normal(x[nodes[point, corner]], *time))
+        alike[point, corner] = np.einsum("ki,ki->k", of_nodes, n[point]) >= _ALIKE
+    held: BoolArray = (alike * weights).sum(axis=1) >= _HELD
+    return held
 
 
 def _near(
@@ -113,16 +139,15 @@ def _near(
     return near, at_nodes
 
 
-def _kinds(weights: FloatArray, x: FloatArray, sizes: FloatArray) -> IntArray:
+def _kinds(weights: FloatArray) -> IntArray:
     """Number of the edge on which each place lies, :data:`_WITHIN` for none, :data:`_NODE` at nodes."""
-    n, place = weights.shape[1], np.einsum("kn,kni->ki", weights, x)
+    n = weights.shape[1]
     positive = weights > 0.0
     kind = np.full(len(weights), _WITHIN)
     if n > 2:
         on_edge = positive.sum(axis=1) == 2
         kind[on_edge] = (positive & np.roll(positive, -1, axis=1))[on_edge].argmax(axis=1)
-    ways = np.linalg.norm(x - place[:, None], axis=2).min(axis=1)
-    kind[(ways < _AT_NODE * sizes) | (positive.sum(axis=1) == 1)] = _NODE
+    kind[positive.sum(axis=1) == 1] = _NODE
     return kind
 
 

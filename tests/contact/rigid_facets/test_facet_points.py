@@ -205,6 +205,27 @@ def test_friction_of_a_tip_takes_mu_times_the_impulse(scheme):
     assert np.abs(run["residual"]).max() < 1e-12
 
 
+def test_a_tip_beside_an_open_node_is_met_by_the_facet():
+    """At 3 % of the diameter from a node that it misses: nothing else would hold it before it is deep."""
+    s = begun(block(), tip((0.03, 0.03, -1e-4)), [0.0, 0.0, -0.01])
+    while not s.r.any():
+        s.step()
+    assert np.flatnonzero(s.r) >= s.contact.members[0].count
+    assert s.contact_state.normals[np.flatnonzero(s.r)[0]] == pytest.approx([0, 0, 1], abs=1e-14)
+
+
+def test_closed_nodes_hold_what_is_between_them_on_a_smooth_obstacle():
+    """On a ball much larger than the facet its four nodes touch: a fifth row would be their sum."""
+    ball = di.Sphere((0.5, 0.5, -1e3), 1e3)
+    body = block(gravity=(0.0, 0.0, -0.1), damping=5.0)
+    s = begun(body, ball, 0.0, u0=np.tile([0.0, 0.0, 1e-3], 8))
+    run = di.simulate(s, t_end=20.0, progress=False)
+    late, nodes = run["r"][run["t"] > 10.0], s.contact.members[0].count
+    assert (late[:, :nodes].any(axis=0)).sum() == 4
+    closed = (run["gap"][run["t"] > 10.0][:, :4] <= s.contact.gap_tolerance).all(axis=1)
+    assert not late[closed][:, nodes:].any()
+
+
 def test_a_moving_tip_pushes_the_facet():
     """A cone comes from below at 0.1 m/s: in the step of the first contact the point takes its velocity."""
     body = block()
