@@ -61,7 +61,7 @@ def local_minima(
         return values
 
     at = x[parts.nodes]
-    near, at_nodes = _near(face, distance, parts, x, at, time, limit)
+    near, at_nodes = _near(face, distance, parts, x, at, time, tolerance, limit)
     if not near.size:
         return LocalMinima(near, at[:0, :, 0], x[:0], x[:0, 0], x[:0])
     corners, sizes = at[near], diameters(at[near])
@@ -113,6 +113,7 @@ def _near(
     x: FloatArray,
     at: FloatArray,
     time: tuple[float, ...],
+    tolerance: float,
     limit: float,
 ) -> tuple[IntArray, FloatArray]:
     """Parts that may have a point of their own, and distances at their corners, shape (k, n) [m]."""
@@ -131,8 +132,15 @@ def _near(
     if getattr(face, "convex", False) and near.size:
         # Above its tangent plane in the middle, whose least value is at a corner.
         slope = np.einsum("kni,ki->kn", at[near] - middle[:, None], np.asarray(face.normal(middle, *time)))
-        gains = values + slope.min(axis=1) < at_nodes.min(axis=1) - 1e-8 * radius[reached]
+        least_value = values + slope.min(axis=1)
+        gains = least_value < np.minimum(at_nodes.min(axis=1) - 1e-8 * radius[reached], limit)
         near, at_nodes = near[gains], at_nodes[gains]
+    closed = np.flatnonzero((at_nodes <= tolerance).all(axis=1))
+    if closed.size:
+        whole = np.full(parts.nodes[near[closed]].shape, 1.0 / at.shape[1])
+        inward, closed_nodes = -normals(at[near[closed]]), np.ones(whole.shape, dtype=bool)
+        held = _held(face, whole, x, parts.nodes[near[closed]], closed_nodes, inward, time)
+        near, at_nodes = (np.delete(each, closed[held], axis=0) for each in (near, at_nodes))
     if not np.isfinite(limit):
         within = at_nodes.min(axis=1) <= diameters(at[near])
         near, at_nodes = near[within], at_nodes[within]
