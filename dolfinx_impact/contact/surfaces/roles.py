@@ -82,7 +82,9 @@ class Roles:
         """Candidate pairs without those of cells with a common vertex and of ties."""
         slave, master = found.pairs.T
         kept = ~(self.neighbours(slave, master) | self.tied(slave, master))
-        return Candidates(*(each[kept] for each in found))
+        return Candidates(
+            found.pairs[kept], found.member[kept], found.above[kept], found.beside[kept], found.lever[kept]
+        )
 
     def neighbours(self, first: IntArray, second: IntArray) -> BoolArray:
         """Whether cells of two facets have a common vertex, shape (n,)."""
