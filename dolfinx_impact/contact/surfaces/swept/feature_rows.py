@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from mpi4py import MPI
+from scipy import sparse
 
 from .... import parallel
 from ...._types import BoolArray, FloatArray, IntArray
@@ -93,18 +94,23 @@ class FeatureRows:
             inverse: Inverse masses of the nodes, shape (nodes, gdim) [1/kg].
         """
         both = self.joined(others)
-        at, place = np.unique(np.maximum(both.nodes, 0), return_inverse=True)
-        place = place.reshape(both.nodes.shape)
-        dense = np.zeros((len(both), at.size, self.normal.shape[1]))
-        for j in range(4):  # -1 has no weight
-            dense[np.arange(len(both)), place[:, j]] += both.weights[:, j, None] * both.normal
-        dense = (dense * np.sqrt(inverse[at])).reshape(len(both), -1)
-        size = np.linalg.norm(dense, axis=1)
-        dense /= np.where(size > 0.0, size, 1.0)[:, None]
-        repeats = dense[: len(self)] @ dense[len(self) :].T > _SAME
+        first, second = (each.scaled(inverse) for each in (self, others))
+        repeats = (first @ second.T) > _SAME
         kept = np.ones(len(both), dtype=bool)
-        kept[: len(self)] = ~repeats.any(axis=1)
+        kept[: len(self)] = repeats.getnnz(axis=1) == 0
         return both[kept]
+
+    def scaled(self, inverse: FloatArray) -> sparse.csr_matrix:
+        """``L M^(-1/2)`` with rows of length 1, shape (m, nodes gdim); zero where all nodes are held."""
+        count, gdim = inverse.shape
+        row, place = np.nonzero(self.nodes >= 0)
+        node = self.nodes[row, place]
+        values = (self.weights[row, place, None] * self.normal[row]) * np.sqrt(inverse[node])
+        size = np.sqrt(np.bincount(row, (values**2).sum(axis=1), len(self)))
+        values /= np.where(size > 0.0, size, 1.0)[row][:, None]
+        column = node[:, None] * gdim + np.arange(gdim)
+        entries = values.ravel(), (np.repeat(row, gdim), column.ravel())
+        return sparse.csr_matrix(entries, (len(self), count * gdim))
 
     def owned(self, rank: IntArray, mine: int) -> IntArray:
         """Rows whose first node a rank owns.
