@@ -219,3 +219,19 @@ def test_what_lies_behind_a_part_or_lower_beside_it_does_not_lift_a_gap():
     touching = (contact.places(u.ravel())[:, 2] < 0.0) & (contact.places(u.ravel())[:, 2] > -0.01)
     assert anywhere(contact.closed(gap) & touching)
     assert COMM.allreduce(gap[np.isfinite(gap)].min(initial=1.0), min) == pytest.approx(-1e-3, rel=1e-9)
+
+
+@pytest.mark.mpi(cases=2)
+@pytest.mark.parametrize("aside", [0.0, 0.03])
+def test_blocks_that_lie_on_each_other_need_no_rows_of_features(aside):
+    """Weighted contact alone: neither rims nor edges in the plane, which lie a little inside, get rows."""
+    lower = box([4, 4, 4], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], "hexahedron")
+    upper = box([4, 4, 4], [0.05, aside, 1.001], [1.05, 1.0 + aside, 2.001], "hexahedron")
+    body = solid(di.mesh.join({"lower": lower, "upper": upper}), di.LinearElastic(1.0, 0.3))
+    ends = []
+    for swept in (True, False):
+        contact = di.SurfaceContact(body, swept=swept)
+        s, impulse = after(body, contact, 25)
+        assert impulse > 0
+        ends.append(s.v.copy())
+    assert largest(ends[0] - ends[1]) == 0.0

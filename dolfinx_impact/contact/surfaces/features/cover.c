@@ -76,55 +76,39 @@ static void ask(const features *f, Cover *cover, int64_t a, int64_t b)
     cover->pair[2 * k] = (int32_t)(a < b ? a : b), cover->pair[2 * k + 1] = (int32_t)(a < b ? b : a);
 }
 
-static void ask_around_ends(const features *f, Cover *cover, int64_t edge, const int32_t *facets, int64_t count)
+/* The vertices of both features of a pair. */
+typedef struct {
+    int count[2];
+    const int32_t *node[2];
+    int32_t own;
+} Ends;
+
+static void set_ends(const features *f, int kind, int64_t i, int64_t j, Ends *ends)
 {
-    for (int end = 0; end < 2; end++) {
-        const int64_t node = f->edge[2 * edge + end];
-        for (int64_t k = f->at_vertex_start[node]; k < f->at_vertex_start[node + 1]; k++)
-            for (int64_t m = 0; m < count; m++)
-                ask(f, cover, f->at_vertex[k], facets[m]);
-    }
+    ends->own = (int32_t)i;
+    ends->count[0] = kind ? 2 : 1;
+    ends->node[0] = kind ? f->edge + 2 * i : &ends->own;
+    ends->count[1] = kind == 1 || f->flat ? 2 : 3;
+    ends->node[1] = kind == 1 ? f->edge + 2 * j : f->triangle + 3 * j;
 }
 
-/* The closest point of a triangle may lie on its border, then the facets around it count: those with all its corners. */
-static void ask_around_vertex(const features *f, Cover *cover, int64_t vertex, int64_t t, int32_t border)
+static void ask_around(const features *f, Cover *cover, int64_t a, int64_t b)
 {
-    int32_t on[3];
-    int count = 0, all = 1;
-    for (int c = 0; c < (f->flat ? 2 : 3); c++) {
-        if (border >> c & 1)
-            on[count++] = f->triangle[3 * t + c];
-        else
-            all = 0;
-    }
-    for (int64_t k = f->at_vertex_start[vertex]; k < f->at_vertex_start[vertex + 1]; k++) {
-        if (all)
-            ask(f, cover, f->at_vertex[k], t / f->parts);
-        for (int64_t m = f->at_vertex_start[on[0]]; !all && m < f->at_vertex_start[on[0] + 1]; m++) {
-            const int32_t *nodes = f->facet_nodes + f->at_vertex[m] * f->per_facet;
-            int around = 1;
-            for (int c = 1; c < count; c++)
-                around &= common_node(on + c, 1, nodes, (int)f->per_facet);
-            if (around)
-                ask(f, cover, f->at_vertex[k], f->at_vertex[m]);
-        }
-    }
+    for (int64_t k = f->at_vertex_start[a]; k < f->at_vertex_start[a + 1]; k++)
+        for (int64_t m = f->at_vertex_start[b]; m < f->at_vertex_start[b + 1]; m++)
+            ask(f, cover, f->at_vertex[k], f->at_vertex[m]);
 }
 
-/* Whether a segment near both features is their contact: 0 vertex and triangle, with the corners at the closest point,
-   1 edges, 2 edge and triangle. */
+/* Whether a segment is the contact of two features: 0 vertex and triangle, 1 edges, 2 edge and triangle. It is where
+   facets around their vertices have one: covered surfaces penetrate a little, so that at the rim of the cover a side
+   face has points of the opposite surface behind it, and in the plane edges lie beside each other. */
 static void ask_cover(const features *f, const int32_t *duo, Cover *cover)
 {
-    const int64_t i = duo[1], j = duo[2];
-    const int32_t facet = (int32_t)(j / f->parts);
-    if (duo[0] == 0) {
-        ask_around_vertex(f, cover, i, j, duo[3]);
-    } else if (duo[0] == 1) {
-        ask_around_ends(f, cover, i, f->at_edge + f->at_edge_start[j], f->at_edge_start[j + 1] - f->at_edge_start[j]);
-        ask_around_ends(f, cover, j, f->at_edge + f->at_edge_start[i], f->at_edge_start[i + 1] - f->at_edge_start[i]);
-    } else {
-        ask_around_ends(f, cover, i, &facet, 1);
-    }
+    Ends ends;
+    set_ends(f, duo[0], duo[1], duo[2], &ends);
+    for (int a = 0; a < ends.count[0]; a++)
+        for (int b = 0; b < ends.count[1]; b++)
+            ask_around(f, cover, ends.node[0][a], ends.node[1][b]);
 }
 
 /* Pairs of facets on which the cover of features depends and of which it is not known whether they have a segment. */
@@ -134,7 +118,7 @@ int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t ca
     for (int64_t k = 0; k < count; k++) {
         const int64_t before = cover.count;
         cover.yes = 0;
-        ask_cover(f, duo + 4 * k, &cover);
+        ask_cover(f, duo + 3 * k, &cover);
         if (cover.yes)
             cover.count = before;
     }
@@ -145,12 +129,12 @@ void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint
 {
     for (int64_t k = 0; k < count; k++) {
         Cover cover = {0};
-        ask_cover(f, duo + 4 * k, &cover);
+        ask_cover(f, duo + 3 * k, &cover);
         chosen[k] = !cover.yes;
     }
 }
 
-/* -- vertices and the facets that cover them, in a hash table: known cover is asked of many features */
+/* -- pairs of vertices at facets with a segment, in a hash table: known cover is asked of many features */
 
 static int64_t *slot_of(const features *f, int64_t key)
 {
@@ -162,40 +146,33 @@ static int64_t *slot_of(const features *f, int64_t key)
     }
 }
 
-static void cover_vertices(const features *f, int64_t of, int64_t by)
+static int64_t key_of(const features *f, int64_t a, int64_t b)
 {
-    for (int64_t k = 0; k < f->per_facet; k++) {
-        const int64_t key = f->facet_nodes[of * f->per_facet + k] * f->facets + by;
-        *slot_of(f, key) = key;
-    }
+    return a < b ? a * f->nodes + b : b * f->nodes + a;
 }
 
 /* Enter the vertices of all facets that are known to have segments; the table is empty: -1. */
 void enter_cover(const features *f)
 {
-    for (int64_t k = 0; k < f->known; k++)
-        if (f->covered[k]) {
-            cover_vertices(f, f->key[k] / f->facets, f->key[k] % f->facets);
-            cover_vertices(f, f->key[k] % f->facets, f->key[k] / f->facets);
-        }
-}
-
-static int covers_vertex(const features *f, int64_t node, int64_t facet)
-{
-    return *slot_of(f, node * f->facets + facet) >= 0;
-}
-
-static int covers_end(const features *f, int64_t edge, int64_t other)
-{
-    for (int end = 0; end < 2; end++)
-        for (int64_t k = f->at_edge_start[other]; k < f->at_edge_start[other + 1]; k++)
-            if (covers_vertex(f, f->edge[2 * edge + end], f->at_edge[k]))
-                return 1;
-    return 0;
+    for (int64_t k = 0; k < f->known; k++) {
+        const int32_t *one = f->facet_nodes + f->key[k] / f->facets * f->per_facet;
+        const int32_t *other = f->facet_nodes + f->key[k] % f->facets * f->per_facet;
+        for (int64_t a = 0; f->covered[k] && a < f->per_facet; a++)
+            for (int64_t b = 0; b < f->per_facet; b++) {
+                const int64_t key = key_of(f, one[a], other[b]);
+                *slot_of(f, key) = key;
+            }
+    }
 }
 
 /* Whether features are known to be covered. */
 static int is_covered(const features *f, int kind, int64_t i, int64_t j)
 {
-    return kind ? covers_end(f, i, j) || covers_end(f, j, i) : covers_vertex(f, i, j / f->parts);
+    Ends ends;
+    set_ends(f, kind, i, j, &ends);
+    for (int a = 0; a < ends.count[0]; a++)
+        for (int b = 0; b < ends.count[1]; b++)
+            if (*slot_of(f, key_of(f, ends.node[0][a], ends.node[1][b])) >= 0)
+                return 1;
+    return 0;
 }

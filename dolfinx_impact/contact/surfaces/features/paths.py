@@ -17,7 +17,7 @@ _ROOM = 0.25
 #: What is inside and goes deeper by at most this part of a facet rests.
 _AT_REST = 1e-12
 _VERTEX, _EDGES, _INSIDE = 0, 1, 2
-_TWO, _FOUR = np.empty(2, np.int32), np.empty(4, np.int32)
+_TWO, _THREE = np.empty(2, np.int32), np.empty(3, np.int32)
 
 #: Whether unordered pairs of facets, shape (k, 2), have a segment.
 Covers = Callable[[IntArray], BoolArray]
@@ -202,14 +202,14 @@ class FeaturePaths:
 
     def _set_known(self, keys: IntArray, covered: AnyArray) -> None:
         """Pairs of facets of which it is known whether they have a segment, sorted."""
-        entries = 2 * self._mesh.nodes.shape[1] * int(covered.sum())
+        entries = self._mesh.nodes.shape[1] ** 2 * int(covered.sum())
         slots = 1 << (2 * entries + 1).bit_length()
         self._table.numbers.known, self._table.numbers.slots = keys.size, slots - 1
         self._table.set(key=keys, covered=covered, slot=np.full(slots, -1))
         self._table.call("enter_cover")
 
     def _uncovered(self, features: IntArray) -> BoolArray:
-        """Whether each pair of features, its kind, numbers and corners, has no segment beside it."""
+        """Whether each pair of features, its kind and numbers, has no segment beside it."""
         table, chosen = self._table, np.ones(len(features), np.uint8)
         features = np.ascontiguousarray(features)
         (pairs,) = table.listed("unknown", 64 * len(features), (len(features), features), _TWO)
@@ -220,7 +220,7 @@ class FeaturePaths:
     # -- rows
 
     def _on_paths(self, awake: IntArray) -> Hits:
-        columns = _FOUR, np.empty(()), np.empty(4), np.empty(3), np.empty(())
+        columns = _THREE, np.empty(()), np.empty(4), np.empty(3), np.empty(())
         found = self._table.listed("paths", 256, (awake.size, awake), *columns)
         self.tested = self._table.numbers.tested
         chosen = self._uncovered(found[0])
@@ -230,7 +230,7 @@ class FeaturePaths:
         return Hits(tau, kind.astype(np.int64), nodes, weights, normal[:, : self._gdim], least)
 
     def _nodes_of(self, features: IntArray) -> IntArray:
-        kind, first, second, _ = features.T
+        kind, first, second = features.T
         nodes, mesh, edges = np.full((kind.size, 4), -1, np.int64), self._mesh, kind == _EDGES
         nodes[~edges, 0], nodes[~edges, 1:] = first[~edges], mesh.triangles[second[~edges]]
         nodes[edges] = np.hstack([mesh.edges[first[edges]], mesh.edges[second[edges]]])
@@ -244,7 +244,7 @@ class FeaturePaths:
     def _find_inside(self, near: IntArray) -> None:
         table, found = self._table, self._pierced(near)
         kinds = np.full((len(found), 1), _INSIDE, np.int32)
-        found = np.ascontiguousarray(found[self._uncovered(np.hstack([kinds, found, kinds]))])
+        found = np.ascontiguousarray(found[self._uncovered(np.hstack([kinds, found]))])
         self.inside = len(found)
         keys = self._mesh.keys_of_pierced(found)
         table.set(inside_key=keys)
