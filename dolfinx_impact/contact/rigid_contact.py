@@ -85,6 +85,11 @@ class RigidContact(ObstacleContact):
     def __new__(cls, *given: Any, facets: bool = False, **options: Any) -> Any:
         """The contact; with ``facets`` that of the nodes and of what is between them as one."""
         contact: Any = super().__new__(cls)
+        if isinstance(facets, (str, int)) and not isinstance(facets, bool):
+            raise ValueError(
+                f"facets must be True or False, whether facets touch between their nodes, but is {facets!r}: "
+                "the name of the surface is the second argument, surface="
+            )
         if not arguments.flag("facets", facets):
             return contact
         if cls is not RigidContact:

@@ -60,9 +60,10 @@ class FacetPoints(Contact):
     def __init__(self, of_nodes: RigidContact) -> None:
         body = of_nodes.system
         if not isinstance(body, Continuum) or body.gdim == 1:
+            what = "one on a line" if isinstance(body, Continuum) else arguments.shown(body)
             raise ValueError(
-                "facets=True needs a body with facets, a solid in two or three dimensions, not "
-                f"{arguments.shown(body)}: leave it out"
+                "facets=True needs a body whose facets have more than one node, a solid in two or three "
+                f"dimensions, not {what}: leave it out"
             )
         self.body, self.of_nodes, self.faces = body, of_nodes, of_nodes.faces
         self.moving, self.thickness = of_nodes.moving, of_nodes.thickness

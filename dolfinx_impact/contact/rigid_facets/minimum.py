@@ -57,13 +57,13 @@ def least(
         centres = cells.mean(axis=1)
         at = np.einsum("cn,cni->ci", centres, x[of])
         values = distance(at)
-        first = first_of(of, values)
+        first = first_of(of, rounded(values, sizes[of]))
         lower = first[values[first] < best[of[first]]]
         best[of[lower]], weights[of[lower]] = values[lower], centres[lower]
         radius = np.linalg.norm(np.einsum("cmn,cni->cmi", cells, x[of]) - at[:, None], axis=2).max(axis=1)
         bound = values - radius
         open_ = np.flatnonzero((bound < best[of]) & (bound <= limit))
-        chosen = open_[_lowest(of[open_], bound[open_], kept)]
+        chosen = open_[_lowest(of[open_], rounded(bound, sizes[of])[open_], kept)]
         if not chosen.size:
             break
         cells, of = _divided(cells[chosen]), np.repeat(of[chosen], 2 if n == 2 else 4)
@@ -97,6 +97,12 @@ def quadrilateral(a: FloatArray, b: FloatArray) -> FloatArray:
 def _clipped(a: FloatArray) -> FloatArray:
     clipped: FloatArray = np.where(a < ON_EDGE, 0.0, np.where(a > 1 - ON_EDGE, 1.0, a))
     return clipped
+
+
+def rounded(values: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Distances in 1e-9 of the diameters: of equal ones the first counts on all ranks, not round-off."""
+    steps: FloatArray = np.round(values / (1e-9 * sizes))
+    return steps
 
 
 def first_of(of: IntArray, values: FloatArray) -> IntArray:

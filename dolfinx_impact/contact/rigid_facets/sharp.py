@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import BoolArray, FloatArray
-from .minimum import Distance, Least, coordinates, first_of, quadrilateral, snapped
+from .minimum import Distance, Least, coordinates, first_of, quadrilateral, rounded, snapped
 from .parts import normals
 
 #: Distance of an exact place above the least that was found, by the diameter, up to which it is the same.
@@ -46,7 +46,7 @@ def exact(
     at, inside = weights_at(x[part], np.vstack([np.tile(points, (count, 1)), lowest[over]]))
     part, at = part[inside], at[inside]
     values = distance(np.einsum("kn,kni->ki", at, x[part]))
-    best = first_of(part, values)
+    best = first_of(part, rounded(values, sizes[part]))
     part, at, values = part[best], at[best], values[best]
     # Where the place is inside, the least distance is that of the middle of the obstacle.
     allowed = found.distance + _RESOLVED * sizes + 0.5 * np.maximum(-found.distance, 0.0)

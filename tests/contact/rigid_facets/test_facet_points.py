@@ -317,6 +317,11 @@ def test_what_is_refused():
     class Mine(di.RigidContact):
         pass
 
+    with pytest.raises(ValueError, match="is the second argument, surface="):
+        di.RigidContact(body, obstacle=cone, facets="foot")
+    line = di.Solid(dmesh.create_interval(ALONE, 2, [0.0, 1.0]), law=LAW, density=1.0)
+    with pytest.raises(ValueError, match="not one on a line"):
+        di.RigidContact(line, "boundary", di.Plane([-1.0], [1.0]), facets=True)
     with pytest.raises(ValueError, match="not those of Mine"):
         Mine(body, "foot", cone, facets=True)
 
