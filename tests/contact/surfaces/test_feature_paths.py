@@ -99,9 +99,9 @@ def check_crossings(kind, n, seed):
     first = np.einsum("mk,mki->mi", hits.weights, at[hits.nodes])
     path = np.einsum("mk,mki->mi", hits.weights, d.reshape(-1, 3)[hits.nodes])
     kept, moved = (np.einsum("mi,mi->m", hits.normal, each) for each in (first, path))
-    start = (hits.least + kept) / 0.02
+    left = hits.least + kept  # 2 % of the distance at the start, or 1e-4 of the longest edge
     of_paths = hits.kind != INSIDE
-    early = (kept + hits.tau * moved)[of_paths] > (0.01 * start + 1e-11)[of_paths]
+    early = (kept + hits.tau * moved)[of_paths] > (0.98 * left + 1e-11)[of_paths]
     assert early.sum() <= 1e-3 * n  # after 200 iterations
     assert np.all(moved < hits.least)
     return count, np.isin(block[of_paths], clear).sum()

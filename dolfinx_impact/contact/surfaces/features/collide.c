@@ -4,6 +4,7 @@
 #define MET 0.01     /* features meet at this part of their distance at the start, above the skins */
 #define KEPT 0.02    /* the part that they have to keep */
 #define ADVANCED 0.5 /* steps end at this part of the distance at which they meet */
+#define CLEAR 1e-4   /* distance above the skins that they keep at least, over the longest edge */
 #define WITHIN 0.98  /* features within their skins meet at this part of their distance */
 #define APPROACH 1e-12 /* displacement that counts as none, over the longest edge */
 #define SIDE 1e-13   /* volume of a feature pair that is round-off, over the product of its lengths */
@@ -193,6 +194,22 @@ static int keeps_side(const Duo *duo)
     return stays_off(c, SIDE * size, HALVINGS);
 }
 
+/* Closest points and direction at the start in place of later ones, where what features slide by, times the turn of the
+   direction, is small: the impulse acts along what is between its points, and has no torque. */
+static void at_start(const Duo *duo, double kept, double small, double *w, double *n)
+{
+    double own[4], first[3], path[3], turn[3], r[3];
+    closest(duo, duo->x, own);
+    direction(duo, own, duo->x, first);
+    minus(first, n, turn);
+    weighted(duo, own, duo->d, path);
+    weighted(duo, own, duo->x, r);
+    if (sqrt(dot(turn, turn) * dot(path, path)) > small || !(dot(first, path) < kept - dot(first, r)))
+        return;
+    memcpy(w, own, sizeof(own));
+    memcpy(n, first, sizeof(first));
+}
+
 /* Whether two features meet on their paths, at the sum of their skins or, where they are nearer, before they come
    closer. */
 static int meet(const features *f, int kind, int64_t i, int64_t j, double skin, Hit *hit)
@@ -205,9 +222,11 @@ static int meet(const features *f, int kind, int64_t i, int64_t j, double skin, 
         return leaves_touching(f, &duo, i, j, h, hit);
     if (skin == 0.0 && keeps_side(&duo))
         return 0;
-    const int above = start > skin;
-    const double met = above ? skin + MET * (start - skin) : WITHIN * start;
-    const double kept = above ? skin + KEPT * (start - skin) : start;
+    const double clear = CLEAR * h;
+    const int above = start - skin > 1.1 * clear;
+    const double keep = larger(KEPT * (start - skin), clear);
+    const double met = above ? skin + MET / KEPT * keep : WITHIN * start;
+    const double kept = above ? skin + keep : start;
     const double base = above ? skin : (2.0 * WITHIN - 1.0) * start;
     double limit = base + ADVANCED * (met - base), tau = 0.0;
     memcpy(x, duo.x, sizeof(x));
@@ -227,6 +246,7 @@ static int meet(const features *f, int kind, int64_t i, int64_t j, double skin, 
         }
     }
     direction(&duo, w, x, n);
+    at_start(&duo, kept, 0.1 * (kept - met), w, n);
     weighted(&duo, w, duo.x, r);
     hit->tau = tau;
     hit->least = kept - dot(n, r);
