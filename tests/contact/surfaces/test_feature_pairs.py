@@ -73,7 +73,7 @@ def fast_balls(seed, size=3):
     return x, nodes, speed[part] + 0.05 * rng.uniform(-1.0, 1.0, x.shape)
 
 
-@pytest.mark.parametrize("step", [0.03, 0.3])
+@pytest.mark.parametrize("step", [0.05, 0.3])
 def test_sleeping_changes_nothing(step):
     """Hits of one object in all steps are those of a new one, and of one in which all pairs are awake."""
     x, nodes, v = fast_balls(0)

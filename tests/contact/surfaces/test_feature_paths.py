@@ -262,17 +262,24 @@ def test_what_is_inside_comes_out_and_does_not_go_deeper():
 
 def test_intersections_are_those_of_ipctk():
     ipctk = pytest.importorskip("ipctk")
-    rng, counts = np.random.default_rng(0), np.zeros(2, int)
+    rng, counts, steps = np.random.default_rng(0), np.zeros(2, int), np.zeros(2, int)
     for _ in range(40):
-        x, nodes, part = joined(ball(), ball(0.5, rng.uniform(-1.5, 1.5, 3)))
+        at = rng.uniform(-1.5, 1.5, 3)
+        x, nodes, part = joined(ball(), ball(0.5, at))
         edges = np.unique(np.sort(nodes[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
         mesh, paths = ipctk.CollisionMesh(x, edges, nodes), paths_of(x, nodes)
         inside = paths.inside > 0
         assert inside == ipctk.has_intersections(mesh, x) == (len(paths.intersections(x)) > 0)
         counts[int(inside)] += 1
-        d = np.where(part[:, None] == 1, rng.uniform(-1, 1, 3), 0.05 * rng.uniform(-1, 1, x.shape))
-        if not inside:
-            paths.begin(x, no_cover)
-            free = not len(paths.hits(d).tau)
-            assert free == ipctk.is_step_collision_free(mesh, x, x + d)
+        d = np.where(part[:, None] == 1, rng.uniform(-0.5, 0.0) * at, 0.05 * rng.uniform(-1, 1, x.shape))
+        if inside:
+            continue
+        paths.begin(x, no_cover)
+        meets = len(paths.hits(d).tau) > 0
+        # Its test keeps a part of the distance: where it finds a step free, nothing is near to meeting.
+        assert not (meets and ipctk.is_step_collision_free(mesh, x, x + d))
+        met = any(ipctk.has_intersections(mesh, x + tau * d) for tau in np.linspace(0.0, 1.0, 21))
+        assert meets or not met
+        steps[int(met)] += 1
+    assert steps.min() > 3
     assert counts.min() > 5

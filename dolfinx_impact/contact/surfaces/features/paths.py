@@ -129,7 +129,10 @@ class FeaturePaths:
         return _sorted([self._on_paths(awake), self._sinking(share)])
 
     def intersections(self, x: FloatArray) -> IntArray:
-        """Pairs of facets that intersect, an edge of one through the other, shape (pairs, 2)."""
+        """Pairs of facets that intersect, an edge of one through the other, shape (pairs, 2).
+
+        A step has to begin anew after it. Facets that touch do not intersect.
+        """
         self._place(x)
         self._search(0.0)
         edge, triangle = self._pierced(np.arange(len(self._pairs), dtype=np.int32)).T
