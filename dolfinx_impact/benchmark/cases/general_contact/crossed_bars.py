@@ -36,8 +36,8 @@ def _bar(k: int, which: str, *defaults: Any) -> dict[str, Option]:
 
 
 PARAMETERS = {
-    **_bar(1, "upper", 0.1, 0.01, 7850.0, 0.02, "0,0,-1"),
-    **_bar(2, "lower", 0.08, 0.012, 2700.0, -0.015, "0,0,0"),
+    **_bar(1, "upper", 0.1, 0.01, 7850.0, 0.021, "0,0,-1"),
+    **_bar(2, "lower", 0.08, 0.012, 2700.0, -0.016, "0,0,0"),
     "angle": Option(90.0, "deg", "between the bars, seen from above", interval="[30, 150]"),
     "E": Option(2.1e11, "Pa", "Young's modulus", interval="(0, inf)"),
     "nu": Option(0.3, "-", "Poisson's ratio", interval="(-1, 0.5)"),
