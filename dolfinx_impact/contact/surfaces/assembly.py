@@ -22,7 +22,7 @@ from .ranks.region import Region
 from .roles import Roles
 from .search import Candidates, FacetSearch
 from .sides import normal_order
-from .tables import DEPTH, LARGEST_GAP, Tables
+from .tables import DEPTH, FACING, LARGEST_GAP, Tables
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25
@@ -43,6 +43,7 @@ class Assembly:
         roles: Roles of the facets of a surface that is paired with itself; None for pairs of surfaces.
         skin: Offset of each facet along its normal, shape (facets,) [m]; None for none.
         whole: Whether each rank holds all facets and computes all gaps, as it does with ``roles``.
+        facing: Facets face each other up to this cosine of their outward normals.
 
     Attributes:
         facets: The facets that this rank holds, on several ranks renewed by a search: see :class:`.Region`.
@@ -74,6 +75,7 @@ class Assembly:
         roles: Roles | None = None,
         skin: FloatArray | None = None,
         whole: bool = False,
+        facing: float = FACING,
     ) -> None:
         self.body, self._comm, self.pairs, self.roles = body, body.comm, list(pairs), roles
         self._with_corners, self.skin = corners, skin
@@ -85,7 +87,7 @@ class Assembly:
         self.depth = 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
         self._margin = _MARGIN * self.sizes[0]
         self._masters = np.array([master for _, master in pairs], np.int64)
-        self._tables = Tables(facets.shape, gdim, self._comm, divided=divided)
+        self._tables = Tables(facets.shape, gdim, self._comm, divided=divided, facing=facing)
         self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"), itself=int(roles is not None))
         self._region = Region(self._comm, facets, body.block, self._margin, whole=whole)
         #: Whether the facets that are held are not those of the points.
