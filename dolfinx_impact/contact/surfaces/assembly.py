@@ -158,7 +158,8 @@ class Assembly:
         self._own_points = np.flatnonzero(facets.rank[self._work.nodes] == self._comm.rank)
         self._work.use(self._tables, axisymmetric=self.body.hypothesis == "axisymmetric")
         count, route = self._work.nodes.size, self.ranks.route
-        self._all_own = route is None and count == self._own_points.size
+        alone = self._comm.allreduce(count == self._own_points.size, op=MPI.LAND)
+        self._all_own = route is None and bool(alone)
         self._gap: FloatArray = self.gap
         if not self._all_own:
             self._gap = np.full(count + self.corners.nodes.size if route is None else route.count, np.inf)
@@ -513,24 +514,25 @@ class Assembly:
         return float(depth[worst]), float(used.max()), int(pairs[worst, 0])
 
     def largest_depth(self) -> float:
-        """Largest of :meth:`depths` [m]."""
+        """Largest of :meth:`depths`, at least 0 [m]."""
         return max(0.0, -float(self._tables["lowest"][: self._segments].min(initial=0.0)))
 
     def depths(self, pairs: IntArray) -> FloatArray:
-        """Depths at the lowest points of segments, at least 0, shape (k,) [m]; of offset facets with a skin.
+        """Depths at the lowest points of segments, shape (k,) [m]; of offset facets with a skin.
 
         Args:
-            pairs: Numbers of held facets, in any order, shape (k, 2); those without a segment have 0.
+            pairs: Numbers of held facets, in any order, shape (k, 2); those without a segment, or with one
+                that sleeps, have minus infinity.
         """
         tables, m, count = self._tables, self._segments, len(self.facets.nodes)
         if not m:
-            return np.zeros(len(pairs))
+            return np.full(len(pairs), -np.inf)
         first, second = np.sort(tables["segment"][:m], axis=1).T.astype(np.int64)
         order = np.argsort(first * count + second, kind="stable")
         known, (first, second) = (first * count + second)[order], np.sort(pairs, axis=1).T
         place = np.minimum(np.searchsorted(known, first * count + second), m - 1)
-        depth = np.maximum(-tables["lowest"][:m][order][place], 0.0)
-        return np.where(known[place] == first * count + second, depth, 0.0)
+        depth = -tables["lowest"][:m][order][place]
+        return np.where(known[place] == first * count + second, depth, -np.inf)
 
     def closed_pairs(self) -> IntArray:
         """Pairs of held facets with a closed segment, shape (k, 2)."""
