@@ -215,6 +215,35 @@ def test_restart_in_the_middle_of_a_rich_event():
 
 
 @pytest.mark.mpi
+def test_another_time_step_in_the_middle_of_a_rich_event():
+    """Impulses with those that the change adds are the change of momentum; the energy balance closes."""
+    s, contact = over_a_plate(1.0, 0.3)
+    balance, n = s.balance(), s.system.owned
+    balance.start()
+    start, before = total(balance.terms()), s.v_mean[:n].copy()
+    impulses = np.zeros(contact.nodes.loaded.dofs.shape)
+    s.add_nodal_impulses(impulses)
+    impulses *= 0.5
+    for k in range(5):
+        if k == 1:
+            assert total(np.abs(s.swept).sum()) > 0.0
+            s.change_step(0.6)
+            balance.restart()
+        s.step()
+        balance.step()
+        s.add_nodal_impulses(impulses)
+    change, dofs = s.system.mass * (s.v[:n] - before), contact.nodes.loaded.dofs
+    own = np.zeros(s.system.size)
+    own[dofs] = impulses
+    assert total(change.reshape(-1, 3).sum(axis=0)) == pytest.approx(0.0, abs=1e-15)
+    assert np.abs(change - own[:n]).max() < 1e-4 * np.abs(change).max()  # forces are small
+    kinetic, complementary, _, work, _, contact_work, dissipated, _ = total(balance.terms()) - start
+    assert kinetic + complementary + work + dissipated - contact_work == pytest.approx(
+        0.0, abs=1e-13 * start[0]
+    )
+
+
+@pytest.mark.mpi
 def test_ranks_find_the_same():
     """Case 13: whatever ranks have the cells."""
     runs = []
