@@ -15,6 +15,7 @@ from ...contact.surfaces.swept.certificate import NUMBERS
 from ...contact.surfaces.swept.events import TOGETHER
 from ...contact.surfaces.swept.feature_rows import FeatureRows, gathered
 from ...contact.surfaces.swept.swept_features import SweptFeatures
+from ...parallel import anywhere
 from ..impulses.delassus import DelassusOperator
 from ..impulses.delassus_iterated import IteratedDelassus
 from ..impulses.joined_state import JoinedState
@@ -129,14 +130,22 @@ class SweptPaths:
         self._free[:] = s.v
         found = s.enforcement.impulses(s, asked, first=first)
         self._nodes.gather(s.u, self._u)
+        s.set_impulses(found)
+        response.apply(found, s.v)
+        self._nodes.gather(s.v, self._v)
+        if not anywhere(self._comm, any(not each.far(*self._motion_of(each)) for each in self.contacts)):
+            return
         for each in self.contacts:
             each.begin(self._u[each.number])
             each.look_at_covered(s.t)
-        s.set_impulses(found)
-        response.apply(found, s.v)
         hits = self._hits(None)
         if len(hits):
             s.set_impulses(self._rounds(asked, response, hits, first))
+
+    def _motion_of(self, each: SweptFeatures) -> tuple[FloatArray, FloatArray]:
+        """Displacements of the nodes of a contact, and those of the step."""
+        u, path = self._u, self._scheme.dt * self._v
+        return (u, path) if len(self.contacts) == 1 else (u[each.number], path[each.number])
 
     def _hits(self, before: FeatureRows | None) -> FeatureRows:
         """What would meet on the paths of the step, sorted, the same on all ranks. Collective.

@@ -29,6 +29,7 @@ typedef struct {
 int64_t search(const features *, int64_t, int32_t *, double *);
 void describe(features *, int);
 int leaves_room(const features *);
+double largest_motion(const features *);
 int64_t awake(features *, int, int64_t, int64_t, int32_t *);
 int64_t pierced(const features *, int64_t, const int32_t *, int64_t, int32_t *);
 void separations(const features *, int64_t, const int32_t *, int32_t *, double *, double *);

@@ -31,6 +31,29 @@ static double relative(const double *a, const double *b)
     return sqrt(dot(r, r)) + a[3] + b[3];
 }
 
+/* Largest distance of a node from the mean motion of all since the search, now or at the end of its path; infinite
+   where one is no number. */
+double largest_motion(const features *f)
+{
+    double squares[2] = {0.0, 0.0};
+    for (int later = 0; later < 2; later++) {
+        double mean[3] = {0.0};
+        for (int64_t k = 0; k < f->nodes; k++)
+            for (int i = 0; i < 3; i++)
+                mean[i] += (f->x[3 * k + i] - f->then[3 * k + i] + later * f->d[3 * k + i]) / f->nodes;
+        for (int64_t k = 0; k < f->nodes; k++) {
+            double square = 0.0;
+            for (int i = 0; i < 3; i++) {
+                const double own = f->x[3 * k + i] - f->then[3 * k + i] + later * f->d[3 * k + i] - mean[i];
+                square += own * own;
+            }
+            squares[later] = square <= squares[later] ? squares[later] : square;
+        }
+    }
+    const double square = squares[1] <= squares[0] ? squares[0] : squares[1];
+    return square < INFINITY ? sqrt(square) : INFINITY;
+}
+
 /* Whether a node leaves its room now or at the end of its path, apart from the mean motion of all nodes. */
 int leaves_room(const features *f)
 {

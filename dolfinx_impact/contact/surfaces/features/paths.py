@@ -14,13 +14,17 @@ from .table import FeatureTable
 
 #: Room of a node until the next search, over the median diameter of facets.
 _ROOM = 0.25
+#: Bound of ``CLEAR`` of collide.c over the diameter of facets, also where these are stretched.
+_CLEAR = 2e-4
+#: Motions are taken longer by this, see ``SLACK`` of pairs.c.
+_SLACK = 1.03
 #: What is inside and goes deeper by at most this part of a facet rests.
 _AT_REST = 1e-12
 _VERTEX, _EDGES, _INSIDE = 0, 1, 2
 _TWO, _THREE = np.empty(2, np.int32), np.empty(3, np.int32)
 
 #: Whether unordered pairs of facets, shape (k, 2), have a segment.
-Covers = Callable[[IntArray], AnyArray]
+Covers = Callable[[IntArray], BoolArray]
 
 
 class Hits(NamedTuple):
@@ -74,6 +78,7 @@ class FeaturePaths:
         table.numbers.itself = itself
         self._mesh.fill(table)
         table.set(surface=facets.surface[number].astype(np.int64))
+        self._clear = _CLEAR * float(facets.diameter[number].max(initial=0.0))
         self._set_skins(np.asarray(skin, np.float64)[number])
         self._set_motion(len(facets.x), number.size)
         self._set_pairs(np.zeros((0, 2), np.int32), np.zeros(0))
@@ -84,7 +89,7 @@ class FeaturePaths:
     def _set_skins(self, skin: FloatArray) -> None:
         mesh = self._mesh
         vertex = largest(skin, mesh.at_vertex_start, mesh.at_vertex)
-        reach = vertex[mesh.nodes].max(axis=1, initial=0.0)
+        reach = vertex[mesh.nodes].max(axis=1, initial=0.0) + self._clear
         edge = largest(skin, mesh.at_edge_start, mesh.at_edge)
         self._table.set(vertex_skin=vertex, edge_skin=edge, facet_skin=skin, reach=reach)
 
@@ -100,8 +105,7 @@ class FeaturePaths:
         Args:
             x: Positions of all nodes, shape (nodes, gdim) [m]. A facet with one that is no number is none.
             covers: Tells of pairs of facets whether they have a segment, which then is their contact; asked
-                here and by :meth:`hits`, there of other pairs on each rank. 2 instead of True for one that
-                is open: it covers the features of both facets, not what is around them.
+                here and by :meth:`hits`, there of other pairs on each rank.
         """
         self._covers = covers
         self._place(x)
@@ -111,6 +115,20 @@ class FeaturePaths:
         near = self._awake(0, (0, 1))
         self._learn(near)
         self._find_inside(near)
+
+    def far(self, x: FloatArray, d: FloatArray) -> bool:
+        """Whether the last search tells that nothing meets on the paths from x to x + d, as at a distance.
+
+        Args:
+            x: Positions at the start of the step, shape (nodes, gdim) [m].
+            d: Displacements of the step, shape (nodes, gdim) [m].
+        """
+        table = self._table
+        table["x"][:, : self._gdim], table["d"][:, : self._gdim] = x, d
+        self.tested = self.inside = 0
+        if not _SLACK * 2.0 * table.call("largest_motion") < self._least:
+            return False
+        return not table.call("leaves_room")
 
     def hits(self, d: FloatArray, share: tuple[int, int] = (0, 1), moved: BoolArray | None = None) -> Hits:
         """Features that meet on the paths from the positions of :meth:`begin`.
@@ -172,9 +190,11 @@ class FeaturePaths:
         self._pairs, self._table.numbers.pairs = pairs, len(pairs)
         self._table.set(pair=pairs, above=above, exact=np.zeros(len(pairs), np.uint8))
         self._list = np.empty(len(pairs), np.int32)
+        self._least = -np.inf  # of the distances, until they are looked at
 
     def _awake(self, later: int, share: tuple[int, int]) -> IntArray:
         count = self._table.call("awake", later, *share, self._list)
+        self._least = float(self._table["above"].min(initial=np.inf))
         return self._list[:count].copy()
 
     # -- cover
@@ -206,7 +226,7 @@ class FeaturePaths:
 
     def _set_known(self, keys: IntArray, covered: AnyArray) -> None:
         """Pairs of facets of which it is known whether they have a segment, sorted."""
-        entries = self._mesh.nodes.shape[1] ** 2 * int(np.count_nonzero(covered))
+        entries = self._mesh.nodes.shape[1] ** 2 * int(covered.sum())
         slots = 1 << (2 * entries + 1).bit_length()
         self._table.numbers.known, self._table.numbers.slots = keys.size, slots - 1
         self._table.set(key=keys, covered=covered, slot=np.full(slots, -1))

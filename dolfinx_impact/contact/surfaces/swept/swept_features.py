@@ -83,6 +83,15 @@ class SweptFeatures:
         self._paths.begin(self.facets.x + u, self._cover)
         self.last = self.none
 
+    def far(self, u: FloatArray, path: FloatArray) -> bool:
+        """Whether no features are near each other in the step, of which nothing need be asked then.
+
+        Args:
+            u, path: Displacements of the nodes at its begin, and in it, shape (nodes, gdim) [m].
+        """
+        self.last = self.none
+        return self._paths.far(self.facets.x + u, path)
+
     def restart(self) -> None:
         """Forget the steps so far."""
         self.numbers[:], self.events.table[:], self.last = 0.0, np.nan, self.none
