@@ -4,6 +4,8 @@ from .cases.bouncing_ball import claims as ball
 from .cases.bridge_crane import claims as crane
 from .cases.discrete_arch import claims as arch
 from .cases.experiments import sphere_claims, sphere_figures, taylor_claims, taylor_figures
+from .cases.general_contact import claims as general
+from .cases.general_contact import figures as general_figures
 from .cases.impacting_bar import claims as bar
 from .cases.lasting import press_claims, theory_claims, theory_figures
 from .cases.materials import claims as soft
@@ -27,10 +29,20 @@ __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
 #: Modules with claims and figures.
 _BOTH = (ball, oscillator, spring, bar, arch, signorini, plane, two_bars, hati, crane)
-_CLAIMED = (*_BOTH, known, colliding, soft, sphere_claims, taylor_claims, press_claims, theory_claims)
+_CLAIMED = (
+    *_BOTH,
+    known,
+    colliding,
+    soft,
+    sphere_claims,
+    taylor_claims,
+    press_claims,
+    theory_claims,
+    general,
+)
 _DRAWN = (
     *(*_BOTH, solid_crane_figures, known_figures, colliding_figures),
-    *(soft_figures, taylor_figures, sphere_figures, press_claims, theory_figures),
+    *(soft_figures, taylor_figures, sphere_figures, press_claims, theory_figures, general_figures),
 )
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _CLAIMED for claim in module.CLAIMS)

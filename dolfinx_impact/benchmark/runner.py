@@ -79,7 +79,7 @@ def options_of(case: Case, scheme: str) -> dict[str, Option]:
     own = case.explicit_courant if chosen.courant is None and chosen.explicit else chosen.courant
     if own is not None and "courant" in options and options["courant"].default is not None:
         options["courant"] = replace(options["courant"], default=own)
-    return {**options, **chosen.options}
+    return {**options, **{n: o for n, o in chosen.options.items() if n not in case.own}}
 
 
 def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:

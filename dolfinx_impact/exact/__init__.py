@@ -1,8 +1,9 @@
-"""Exact solutions: bar, ball, Signorini bar, plastic wave, Hertz, Zener, shrink fit, rigid impacts.
+"""Exact solutions: bars, balls, plastic waves, Hertz, Zener, shrink fit, folded strip, rigid bodies.
 
 They are independent of the systems and schemes of the package, whose results are compared with them.
 """
 
+from .folded_strip import FoldedStrip
 from .hertz import HertzLine, HertzPoint
 from .impacts import BouncingBall, ImpactingBar
 from .plastic_wave import PlasticWave
@@ -12,6 +13,7 @@ from .zener import ZenerImpact
 
 __all__ = [
     "BouncingBall",
+    "FoldedStrip",
     "HertzLine",
     "HertzPoint",
     "ImpactingBar",

@@ -148,6 +148,15 @@ RULES = [
     ("hertz-static", "static", {"load": 1e9}, "half-width would be .* of the smaller radius, .*the load"),
     ("hertz-static", "static", {"load": 1e-9}, "half-width would be .* of the smaller radius"),
     ("hertz-static", "static", {"gap_tolerance": 1e-9}, "small against the depth of the contact, 1e-08 m"),
+    ("crossed-bars", "cd-lagrange", {"v1": "1,2"}, "v1 must be three numbers with commas .*, not '1,2'"),
+    ("crossed-bars", "cd-lagrange", {"spin2": "1,2,x"}, "spin2 must be three numbers"),
+    ("crossed-bars", "cd-lagrange", {"place2": 0.035}, "place2 must be a side from the ends of the bar"),
+    ("folded-strip", "moreau-jean", {"gaps": "0.03,a"}, "gaps must be numbers with commas"),
+    ("folded-strip", "moreau-jean", {"gaps": "0.03,0.031"}, "gaps must fall, from 0.01 m on"),
+    ("folded-strip", "moreau-jean", {"gaps": "0.04,0.02"}, "gaps must fall, .* by a factor of 1.5 at most"),
+    ("folded-strip", "moreau-jean", {"cells": 2.5}, "cells must be a whole number, but is 2.5"),
+    ("sphere-hole", "cd-lagrange", {"opening": 0.01}, "opening must be 0.2 to 1.5 diameters"),
+    ("sphere-hole", "cd-lagrange", {"opening": 0.2}, "opening must differ from the diameter"),
     ("plastic-wave", "cd-lagrange", {"v0": 1.0}, "two fronts run at a speed above that of yielding"),
 ]
 

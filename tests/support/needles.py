@@ -8,27 +8,30 @@ import dolfinx_impact as di
 from support.pairs import made, named
 
 
-def tetrahedron(points, comm=MPI.COMM_WORLD):
+def tetrahedron(points):
     """A mesh of one cell whose boundary is a surface."""
-    mesh = made("tetrahedron", np.asarray(points, dtype=float), [[0, 1, 2, 3]], comm=comm)
+    mesh = made("tetrahedron", np.asarray(points, dtype=float), [[0, 1, 2, 3]])
     return named(mesh, all=lambda x: np.full(x.shape[1], True))
 
 
-def needle(tip, tilt, comm=MPI.COMM_WORLD, length=0.5, width=0.1):
+def needle(tip, tilt, length=0.5, width=0.1):
     """A slender cell on its tip, tilted by an angle [rad]."""
     axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
     a = np.cross(axis, [1.0, 0.3, 0.0])
     a /= np.linalg.norm(a)
     b, top = np.cross(axis, a), np.asarray(tip) + length * axis
     ring = [top + width * (np.cos(p) * a + np.sin(p) * b) for p in (0.0, 2.1, 4.2)]
-    return tetrahedron([tip, *ring], comm)
+    return tetrahedron([tip, *ring])
 
 
-def plate(cells, low, high, comm=MPI.COMM_WORLD):
-    """A box of tetrahedra with named ``bottom``."""
-    mesh = dmesh.create_box(
-        comm, [np.array(low, dtype=float), np.array(high, dtype=float)], cells, dmesh.CellType.tetrahedron
-    )
+def plate(cells, low, high, owner=None):
+    """A box of tetrahedra with named ``bottom``, with all cells on one rank if that is given."""
+    corners = [np.array(low, dtype=float), np.array(high, dtype=float)]
+    comm = MPI.COMM_WORLD if owner is None else MPI.COMM_SELF
+    mesh = dmesh.create_box(comm, corners, cells, dmesh.CellType.tetrahedron)
+    if owner is not None:
+        nodes = mesh.geometry.dofmap
+        mesh = made("tetrahedron", mesh.geometry.x, nodes, np.full(len(nodes), owner))
     return named(mesh, bottom=lambda x: np.isclose(x[2], low[2]))
 
 
@@ -51,10 +54,10 @@ def meeting(upper, lower, v, *, dt=1.0, E=1e-9, solid=(), density=1.0, **options
     return s, contact
 
 
-def over_a_plate(speed, tilt=0.0, at=(2.3, 2.2), *, thick=0.1, cells=4, comm=MPI.COMM_WORLD, **options):
+def over_a_plate(speed, tilt=0.0, at=(2.3, 2.2), *, thick=0.1, cells=4, owner=None, **options):
     """A needle that falls on a plate of cells of size 1."""
-    low = plate([cells, cells, 1], (0.0, 0.0, -thick), (cells, cells, 0.0), comm)
-    return meeting(needle((*at, 0.05), tilt, comm), low, (0.0, 0.0, -speed), **options)
+    low = plate([cells, cells, 1], (0.0, 0.0, -thick), (cells, cells, 0.0), owner)
+    return meeting(needle((*at, 0.05), tilt), low, (0.0, 0.0, -speed), **options)
 
 
 class Intersections:

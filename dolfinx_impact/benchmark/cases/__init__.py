@@ -11,6 +11,10 @@ from .discrete_arch.case import Arch
 from .experiments import taylor_tests
 from .experiments.sphere_plate import SpherePlate
 from .experiments.sphere_rod import SphereRod
+from .general_contact.crossed_bars import CrossedBars
+from .general_contact.folded_strip import FoldedStrip
+from .general_contact.pile import Pile
+from .general_contact.sphere_hole import SphereHole
 from .impacting_bar.case import Bar
 from .lasting import hertz_static, shaft_in_ring
 from .lasting.press_fit import PressFit
@@ -66,4 +70,8 @@ CASES: Mapping[str, Case] = {
     "press-fit": PressFit(),
     "shaft-in-ring": shaft_in_ring.ShaftInRing(),
     "hertz-static": hertz_static.HertzStatic(),
+    "crossed-bars": CrossedBars(),
+    "pile": Pile(),
+    "folded-strip": FoldedStrip(),
+    "sphere-hole": SphereHole(),
 }

@@ -22,7 +22,7 @@ from .ranks.region import Region
 from .roles import Roles
 from .search import Candidates, FacetSearch
 from .sides import normal_order
-from .tables import DEPTH, LARGEST_GAP, Tables
+from .tables import DEPTH, FACING, LARGEST_GAP, Tables
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25
@@ -43,6 +43,7 @@ class Assembly:
         roles: Roles of the facets of a surface that is paired with itself; None for pairs of surfaces.
         skin: Offset of each facet along its normal, shape (facets,) [m]; None for none.
         whole: Whether each rank holds all facets and computes all gaps, as it does with ``roles``.
+        facing: Facets face each other up to this cosine of their outward normals.
 
     Attributes:
         facets: The facets that this rank holds, on several ranks renewed by a search: see :class:`.Region`.
@@ -74,6 +75,7 @@ class Assembly:
         roles: Roles | None = None,
         skin: FloatArray | None = None,
         whole: bool = False,
+        facing: float = FACING,
     ) -> None:
         self.body, self._comm, self.pairs, self.roles = body, body.comm, list(pairs), roles
         self._with_corners, self.skin = corners, skin
@@ -85,7 +87,7 @@ class Assembly:
         self.depth = 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
         self._margin = _MARGIN * self.sizes[0]
         self._masters = np.array([master for _, master in pairs], np.int64)
-        self._tables = Tables(facets.shape, gdim, self._comm, divided=divided)
+        self._tables = Tables(facets.shape, gdim, self._comm, divided=divided, facing=facing)
         self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"), itself=int(roles is not None))
         self._region = Region(self._comm, facets, body.block, self._margin, whole=whole)
         #: Whether the facets that are held are not those of the points.
@@ -156,7 +158,8 @@ class Assembly:
         self._own_points = np.flatnonzero(facets.rank[self._work.nodes] == self._comm.rank)
         self._work.use(self._tables, axisymmetric=self.body.hypothesis == "axisymmetric")
         count, route = self._work.nodes.size, self.ranks.route
-        self._all_own = route is None and count == self._own_points.size
+        alone = self._comm.allreduce(count == self._own_points.size, op=MPI.LAND)
+        self._all_own = route is None and bool(alone)
         self._gap: FloatArray = self.gap
         if not self._all_own:
             self._gap = np.full(count + self.corners.nodes.size if route is None else route.count, np.inf)
@@ -511,24 +514,25 @@ class Assembly:
         return float(depth[worst]), float(used.max()), int(pairs[worst, 0])
 
     def largest_depth(self) -> float:
-        """Largest of :meth:`depths` [m]."""
+        """Largest of :meth:`depths`, at least 0 [m]."""
         return max(0.0, -float(self._tables["lowest"][: self._segments].min(initial=0.0)))
 
     def depths(self, pairs: IntArray) -> FloatArray:
-        """Depths at the lowest points of segments, at least 0, shape (k,) [m]; of offset facets with a skin.
+        """Depths at the lowest points of segments, shape (k,) [m]; of offset facets with a skin.
 
         Args:
-            pairs: Numbers of held facets, in any order, shape (k, 2); those without a segment have 0.
+            pairs: Numbers of held facets, in any order, shape (k, 2); those without a segment, or with one
+                that sleeps, have minus infinity.
         """
         tables, m, count = self._tables, self._segments, len(self.facets.nodes)
         if not m:
-            return np.zeros(len(pairs))
+            return np.full(len(pairs), -np.inf)
         first, second = np.sort(tables["segment"][:m], axis=1).T.astype(np.int64)
         order = np.argsort(first * count + second, kind="stable")
         known, (first, second) = (first * count + second)[order], np.sort(pairs, axis=1).T
         place = np.minimum(np.searchsorted(known, first * count + second), m - 1)
-        depth = np.maximum(-tables["lowest"][:m][order][place], 0.0)
-        return np.where(known[place] == first * count + second, depth, 0.0)
+        depth = -tables["lowest"][:m][order][place]
+        return np.where(known[place] == first * count + second, depth, -np.inf)
 
     def closed_pairs(self) -> IntArray:
         """Pairs of held facets with a closed segment, shape (k, 2)."""

@@ -29,6 +29,7 @@ from .surface_names import checked, facet_skins, named_skins
 from .swept.certificate import Certificate
 from .swept.events import Event
 from .swept.swept_features import Features, SweptFeatures
+from .tables import FACING, NEARLY
 from .tied_rows import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
@@ -181,6 +182,7 @@ class SurfaceContact(Contact):
             roles=Roles(facets, body.length) if itself else None,
             skin=offsets,
             whole=self.swept or offsets is not None,
+            facing=NEARLY if self.swept else FACING,
         )
 
     def _tie(self) -> None:

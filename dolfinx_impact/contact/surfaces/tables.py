@@ -20,6 +20,8 @@ LARGEST_GAP = 0.6
 DEPTH = 0.5
 #: Facets face each other up to this cosine of their outward normals.
 FACING = -0.5
+#: The same where paths are tested: what leans by more has rows of features, which weighted gaps would let in.
+NEARLY = -0.9
 
 #: Results of one source are the same bits wherever they are asked for: nothing is reassociated.
 _FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function")
@@ -35,14 +37,18 @@ class Tables:
         gdim: Dimension of space.
         divided: Whether points of a facet that no neighbour covers may have places of their own.
         comm: The ranks of the contact.
+        facing: Facets face each other up to this cosine of their outward normals.
 
     Attributes:
         functions: The compiled functions; each takes :attr:`pointer` first.
         pointer: The tables, for calls.
     """
 
-    def __init__(self, shape: FacetShape, gdim: int, comm: MPI.Comm, *, divided: bool) -> None:
-        declared, source = _text("tables.h"), [_definitions(shape, gdim, divided), *map(_text, _FILES)]
+    def __init__(
+        self, shape: FacetShape, gdim: int, comm: MPI.Comm, *, divided: bool, facing: float = FACING
+    ) -> None:
+        declared = _text("tables.h")
+        source = [_definitions(shape, gdim, divided, facing), *map(_text, _FILES)]
         self.functions = compiled("\n".join(source), _FLAGS, comm, declared)
         self.pointer = record(declared, "tables *")
         self._kinds = {name: field.type.cname for name, field in _fields(self.pointer)}
@@ -76,7 +82,7 @@ def _fields(pointer: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _definitions(shape: FacetShape, gdim: int, divided: bool) -> str:
+def _definitions(shape: FacetShape, gdim: int, divided: bool, facing: float) -> str:
     """Numbers of the facets, as constants of the source."""
     rule, weights = shape.rule
     sizes = {
@@ -89,7 +95,7 @@ def _definitions(shape: FacetShape, gdim: int, divided: bool) -> str:
         "DIVIDED": int(divided),
         "LARGEST_GAP": LARGEST_GAP,
         "DEPTH": DEPTH,
-        "FACING": f"({FACING})",
+        "FACING": f"({facing})",
     }
     lists = {"POINTS": shape.points, "RULE": rule.ravel(), "WEIGHTS": weights}
     lines = [f"#define {name} {value}" for name, value in sizes.items()]

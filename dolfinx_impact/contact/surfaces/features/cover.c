@@ -50,7 +50,11 @@ static int64_t place_of(const int64_t *keys, int64_t count, int64_t key)
     return low < count && keys[low] == key ? low : -1;
 }
 
-/* Whether two facets have a segment: 1, or 0, or -1 where it is not known. */
+/* Whether two facets have a segment: CLOSED, OPEN, or 0, or -1 where it is not known. An open one covers the features
+   of both facets alone, a closed one also what is around them. */
+#define CLOSED 1
+#define OPEN 2
+
 static int segment_of(const features *f, int64_t a, int64_t b)
 {
     const int64_t place = place_of(f->key, f->known, a < b ? a * f->facets + b : b * f->facets + a);
@@ -63,10 +67,10 @@ typedef struct {
     int32_t *pair;
 } Cover;
 
-static void ask(const features *f, Cover *cover, int64_t a, int64_t b)
+static void ask(const features *f, Cover *cover, int64_t a, int64_t b, int own)
 {
     const int known = segment_of(f, a, b);
-    cover->yes |= known > 0;
+    cover->yes |= known == CLOSED || (own && known == OPEN);
     if (known >= 0)
         return;
     const int64_t k = cover->count++;
@@ -91,11 +95,17 @@ static void set_ends(const features *f, int kind, int64_t i, int64_t j, Ends *en
     ends->node[1] = kind == 1 ? f->edge + 2 * j : f->triangle + 3 * j;
 }
 
-static void ask_around(const features *f, Cover *cover, int64_t a, int64_t b)
+/* Whether both features of a pair belong to these facets. */
+static int belong(const features *f, const int32_t *duo, int64_t a, int64_t b)
+{
+    return (duo[0] == 0 || at_facet(f, duo[1], a)) && (duo[0] == 1 ? at_facet(f, duo[2], b) : duo[2] / f->parts == b);
+}
+
+static void ask_around(const features *f, const int32_t *duo, Cover *cover, int64_t a, int64_t b)
 {
     for (int64_t k = f->at_vertex_start[a]; k < f->at_vertex_start[a + 1]; k++)
         for (int64_t m = f->at_vertex_start[b]; m < f->at_vertex_start[b + 1]; m++)
-            ask(f, cover, f->at_vertex[k], f->at_vertex[m]);
+            ask(f, cover, f->at_vertex[k], f->at_vertex[m], belong(f, duo, f->at_vertex[k], f->at_vertex[m]));
 }
 
 /* Whether a segment is the contact of two features: 0 vertex and triangle, 1 edges, 2 edge and triangle. It is where
@@ -107,7 +117,7 @@ static void ask_cover(const features *f, const int32_t *duo, Cover *cover)
     set_ends(f, duo[0], duo[1], duo[2], &ends);
     for (int a = 0; a < ends.count[0]; a++)
         for (int b = 0; b < ends.count[1]; b++)
-            ask_around(f, cover, ends.node[0][a], ends.node[1][b]);
+            ask_around(f, duo, cover, ends.node[0][a], ends.node[1][b]);
 }
 
 /* -- pairs of vertices at facets with a segment, in a hash table: known cover is asked of many features */
@@ -133,7 +143,7 @@ void enter_cover(const features *f)
     for (int64_t k = 0; k < f->known; k++) {
         const int32_t *one = f->facet_nodes + f->key[k] / f->facets * f->per_facet;
         const int32_t *other = f->facet_nodes + f->key[k] % f->facets * f->per_facet;
-        for (int64_t a = 0; f->covered[k] && a < f->per_facet; a++)
+        for (int64_t a = 0; f->covered[k] == CLOSED && a < f->per_facet; a++)
             for (int64_t b = 0; b < f->per_facet; b++) {
                 const int64_t key = key_of(f, one[a], other[b]);
                 *slot_of(f, key) = key;

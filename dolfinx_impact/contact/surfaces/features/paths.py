@@ -24,7 +24,7 @@ _VERTEX, _EDGES, _INSIDE = 0, 1, 2
 _TWO, _THREE = np.empty(2, np.int32), np.empty(3, np.int32)
 
 #: Whether unordered pairs of facets, shape (k, 2), have a segment.
-Covers = Callable[[IntArray], BoolArray]
+Covers = Callable[[IntArray], AnyArray]
 
 
 class Hits(NamedTuple):
@@ -105,7 +105,8 @@ class FeaturePaths:
         Args:
             x: Positions of all nodes, shape (nodes, gdim) [m]. A facet with one that is no number is none.
             covers: Tells of pairs of facets whether they have a segment, which then is their contact; asked
-                here and by :meth:`hits`, there of other pairs on each rank.
+                here and by :meth:`hits`, there of other pairs on each rank. 2 instead of True for one that
+                is open: it covers the features of both facets, not what is around them.
         """
         self._covers = covers
         self._place(x)
@@ -226,7 +227,7 @@ class FeaturePaths:
 
     def _set_known(self, keys: IntArray, covered: AnyArray) -> None:
         """Pairs of facets of which it is known whether they have a segment, sorted."""
-        entries = self._mesh.nodes.shape[1] ** 2 * int(covered.sum())
+        entries = self._mesh.nodes.shape[1] ** 2 * int(np.count_nonzero(covered))
         slots = 1 << (2 * entries + 1).bit_length()
         self._table.numbers.known, self._table.numbers.slots = keys.size, slots - 1
         self._table.set(key=keys, covered=covered, slot=np.full(slots, -1))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._types import BoolArray, FloatArray, IntArray
+from ...._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..assembly import Assembly
 
 #: Depth over the lesser cell height down to which a segment covers its features.
-_DEEPEST = 0.25
+_DEEPEST = 0.1
+#: The same over the offset of each facet, where there is a skin: the surfaces themselves do not touch.
+_OF_SKIN = 1.0
 
 
 class Cover:
@@ -16,7 +18,8 @@ class Cover:
 
     It holds them in the mean: a tip may sink into a coarse facet, and a fast part may be through a thin plate
     before any weighted gap is closed. So a segment covers features only as long as it is not, and on the path
-    of the step may not become, deeper than a quarter of the lesser cell height.
+    of the step may not become, deeper than a tenth of the lesser cell height, or half of the skin.
+    An open one does not cover further edges at the vertices of its facets: see ``features``.
 
     Args:
         assembly: Gaps and segments.
@@ -24,8 +27,11 @@ class Cover:
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly, facets = assembly, assembly.facets
-        heights = facets.height[facets.surface >= 0]
-        self._least = _DEEPEST * float(heights.min(initial=np.inf))
+        self._limit = _DEEPEST * facets.height
+        if assembly.skin is not None:
+            within = _OF_SKIN * assembly.skin
+            self._limit = np.where(within > 0.0, np.minimum(self._limit, within), self._limit)
+        self._least = float(self._limit[facets.surface >= 0].min(initial=np.inf))
         self._x: FloatArray = facets.x
         self._normals: FloatArray = np.zeros((0, facets.x.shape[1]))
         self._path: FloatArray | None = None
@@ -48,23 +54,26 @@ class Cover:
         self._path, self._doubtful = path, not self._deepest + reach <= self._least
         return before or self._doubtful
 
-    def __call__(self, pairs: IntArray) -> BoolArray:
-        """Whether pairs of facets, shape (k, 2), are covered, shape (k,)."""
-        covered = self._assembly.covers(pairs)
-        if self._doubtful and covered.any():
-            covered[covered] = self._shallow(pairs[covered])
-        return covered
+    def __call__(self, pairs: IntArray) -> AnyArray:
+        """Whether pairs of facets, shape (k, 2), are covered: 0, 1 closed, 2 open, shape (k,)."""
+        found = self._assembly.covers(pairs).astype(np.uint8)
+        which = np.flatnonzero(found)
+        if which.size:
+            depth = self._assembly.depths(pairs[which])
+            found[which[depth < -self._assembly.tolerance]] = 2
+            if self._doubtful:
+                found[which[~self._shallow(pairs[which], np.maximum(depth, 0.0))]] = 0
+        return found
 
-    def _shallow(self, pairs: IntArray) -> BoolArray:
+    def _shallow(self, pairs: IntArray, depth: FloatArray) -> BoolArray:
         """Whether segments stay above the limit whatever part of both facets they are."""
         facets, (first, second) = self._assembly.facets, pairs.T
-        depth = self._assembly.depths(pairs)
         if self._path is not None:
             if not len(self._normals):
                 self._normals, _ = facets.normals(self._x)
             n = self._normals[second] - self._normals[first]
             n /= np.maximum(np.linalg.norm(n, axis=1, keepdims=True), np.finfo(float).tiny)
             ways = [np.einsum("kni,ki->kn", self._path[facets.nodes[each]], n) for each in (first, second)]
-            depth += np.maximum(ways[1].max(axis=1) - ways[0].min(axis=1), 0.0)
-        shallow: BoolArray = depth <= _DEEPEST * np.minimum(facets.height[first], facets.height[second])
+            depth = depth + np.maximum(ways[1].max(axis=1) - ways[0].min(axis=1), 0.0)
+        shallow: BoolArray = depth <= np.minimum(self._limit[first], self._limit[second])
         return shallow

@@ -1,0 +1,1 @@
+"""Contact of all outer surfaces with each other and themselves: edges, many bodies, folds, holes."""
