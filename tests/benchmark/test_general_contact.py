@@ -55,9 +55,10 @@ def test_rigid_motions_of_the_bars():
     assert first.velocity == pytest.approx([1, 2, -0.5]) and second.velocity == pytest.approx([0.1, 0, 0.2])
 
 
-QUICK = {"cells": 2, "length1": 0.06, "length2": 0.05}
+QUICK = {"cells": 2, "length1": 0.06, "length2": 0.05, "place1": 0.012, "place2": -0.009}
 
 
+@pytest.mark.slow
 @pytest.mark.mpi(1, 2)
 def test_bars_move_on_as_rigid_bodies():
     found, failed = results(BARS, **QUICK)
@@ -71,7 +72,7 @@ def test_bars_move_on_as_rigid_bodies():
     [
         {"place1": 0.0, "place2": 0.0},
         {"angle": 70.0},
-        {"spin1": "20,40,0", "v2": "0,0,0.5"},
+        {"spin1": "5,10,0", "v2": "0,0,0.5"},
         {"friction": 0.1, "v1": "2,2,-1"},
     ],
 )
@@ -99,9 +100,10 @@ def test_places_and_masses_of_the_blocks():
     assert masses.min() == pytest.approx(0.1) and masses.max() == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.mpi(1, 2)
 def test_one_block_comes_to_rest():
-    found, failed = results(PILE, blocks=1, cells=1)
+    found, failed = results(PILE, blocks=1)
     assert not failed and found["mean_force"] == pytest.approx(found["weight"], rel=1e-3)
 
 
@@ -109,7 +111,7 @@ def test_one_block_comes_to_rest():
 @pytest.mark.mpi(1, 2)
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_a_small_pile(friction):
-    found, failed = results(PILE, blocks=12, cells=1, friction=friction)
+    found, failed = results(PILE, blocks=12, friction=friction)
     assert not failed and found["passed"] == 0 and found["top"] < 0.25
 
 
@@ -137,6 +139,7 @@ def test_the_way_of_the_plates():
     assert way.ends == pytest.approx([2.0, 5.0])
 
 
+@pytest.mark.slow
 @pytest.mark.mpi(1, 2)
 def test_a_folded_strip_is_an_elastica():
     found, failed = results(STRIP, "moreau-jean", cells=2)
@@ -172,6 +175,7 @@ def test_the_ball_is_meshed_once():
     assert mass == pytest.approx(4 / 3 * math.pi * 0.1**3 * 1000, rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.mpi(1, 2)
 @pytest.mark.parametrize("opening, falls", [(0.12, False), (0.21, True)])
 def test_a_sphere_rests_or_falls(opening, falls):
@@ -183,4 +187,4 @@ def test_a_sphere_rests_or_falls(opening, falls):
 @pytest.mark.parametrize("opening", [0.1, 0.15])
 def test_heights_over_openings(opening):
     found, failed = results(HOLE, opening=opening)
-    assert not failed and abs(found["height"] - found["height_exact"]) < sphere_hole.HEIGHT * 0.1
+    assert not failed and abs(found["height"] - found["height_exact"]) < 0.1 * sphere_hole.HEIGHT

@@ -17,7 +17,7 @@ from dolfinx_impact.benchmark.cases.solids.claims import CD, MJ
 
 class Smaller(cases.Smaller):
     def less(self, case, settings):
-        few = {BARS: {"cells": 2}, PILE: {"blocks": 8, "cells": 1}, HOLE: {"cells": 8}}
+        few = {BARS: {"cells": 2}, PILE: {"blocks": 8}, HOLE: {"cells": 8}}
         return {STRIP: {"cells": 2} if "gaps" not in settings else {}, **few}[case]
 
     def __call__(self, case, scheme, **settings):

@@ -90,17 +90,23 @@ def normal(p: Values) -> NDArray:
 
 
 def differs(
-    before: tuple[FreeBody, FreeBody], after: tuple[FreeBody, FreeBody], other: tuple[FreeBody, FreeBody]
+    before: tuple[FreeBody, FreeBody],
+    after: tuple[FreeBody, FreeBody],
+    other: tuple[FreeBody, FreeBody],
+    reach: float,
 ) -> float:
-    """Largest difference of velocities and spins of ``other`` from ``after``, over their largest changes."""
-    worst = 0.0
-    for name in ("velocity", "spin"):
-        start, end, rigid = (
-            np.stack([getattr(each, name) for each in bodies]) for bodies in (before, after, other)
-        )
-        change = np.abs(end - start).max()
-        worst = max(worst, float(np.abs(rigid - end).max() / change)) if change > 0 else worst
-    return worst
+    """Largest difference of velocities and spins of ``other`` from ``after``, over the largest change.
+
+    Spins count as velocities at a distance ``reach`` [m], where they hardly change beside those.
+    """
+    scale = {"velocity": 1.0, "spin": reach}
+    start, end, rigid = (
+        {name: size * np.stack([getattr(each, name) for each in bodies]) for name, size in scale.items()}
+        for bodies in (before, after, other)
+    )
+    change = {name: float(np.abs(end[name] - start[name]).max()) for name in scale}
+    change["spin"] = max(change["spin"], change["velocity"])
+    return max(float(np.abs(rigid[name] - end[name]).max()) / change[name] for name in scale)
 
 
 class BarMotions:

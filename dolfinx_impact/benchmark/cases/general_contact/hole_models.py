@@ -21,7 +21,7 @@ CUBE = 0.45
 #: Height of the sphere's centre above where it would rest, or fall through, over the radius, at the start.
 ABOVE = 2e-3
 #: Damping over the frequency of a fall through a radius.
-DAMPING = 1.0
+DAMPING = 3.0
 
 
 def _stack(at: NDArray, levels: NDArray, axis: int, sign: float) -> tuple[NDArray, NDArray]:

@@ -27,7 +27,8 @@ PARAMETERS = {
     "side": Option(0.05, "m", "of a block", interval="(0, inf)"),
     "gravity": Option(9.81, "m/s2", "acceleration of gravity", interval="(0, inf)"),
     **common.friction(0.3),
-    "cells": Option(2, "-", "along the edge of a block", interval="[1, 10]"),
+    "skin": Option(1e-3, "m", "offset of the blocks' surfaces from each other, each", interval="[0, inf)"),
+    "cells": Option(1, "-", "along the edge of a block", interval="[1, 10]"),
     **common.times(0.8, "when the blocks have come to rest"),
     "every": Option(100, "steps", "steps between samples; sums follow every step", interval="[1, inf)"),
 }  # fmt: skip
@@ -106,7 +107,7 @@ class Pile(common.SolidCase):
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Blocks, all of whose surfaces are in contact, and the box. Collective."""
         body = models.make_blocks(p)
-        contact = [SurfaceContact(body, **contact_law(p)), models.walls(body, p)]
+        contact = [SurfaceContact(body, skin=p["skin"], **contact_law(p)), models.walls(body, p)]
         return Setup(system=body, contact=contact, record=body.rows(np.zeros(0, np.int32)))
 
     def end(self, p: Values, scheme: Scheme) -> float:

@@ -52,8 +52,8 @@ def placed(p: Values) -> tuple[NDArray, NDArray]:
     layer, in_layer = number // ACROSS**2, number % ACROSS**2
     grid = np.column_stack([in_layer % ACROSS, in_layer // ACROSS, layer])
     centres = pitch * (grid + 0.5)
-    # The space between two that turn is PITCH - sqrt(3) sides.
-    centres[:, :2] += (PITCH - math.sqrt(3)) / 2 * p["side"] * rng.uniform(-1, 1, (count, 2))
+    # The space between two that turn is PITCH - sqrt(3) sides; some of it is left to the skins.
+    centres[:, :2] += 0.2 * (PITCH - math.sqrt(3)) * p["side"] * rng.uniform(-1, 1, (count, 2))
     return centres, Rotation.random(count, random_state=SEED + 2).as_matrix()
 
 

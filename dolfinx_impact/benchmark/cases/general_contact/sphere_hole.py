@@ -26,17 +26,28 @@ PARAMETERS = {
     **common.material(1e7, 1000.0),
     **common.friction(0.0),
     "cells": Option(8, "-", "over a quarter of the sphere's girth", interval="[2, 60]"),
-    **common.times(0.8, "when it has fallen by 2.5 radii"),
+    **common.times(0.8, "when it has time to fall by 5 radii"),
     "every": Option(20, "steps", "steps between samples; forces follow every step", interval="[1, inf)"),
 }
 #: Way of the fall that the run is long enough for, over the radius.
-FALL = 2.5
+FALL = 5.0
 #: Openings over the diameter of the sphere; those so near to it are refused.
 RATIOS, NEAR = (0.2, 1.5), 0.02
 #: The height is a mean over this last part of the run.
 LAST = 0.4
-#: Height and forces of edges, relative, with :data:`CELLS`; they are those of a polyhedron.
-HEIGHT, FORCE, CELLS = 0.01, 0.05, 8
+#: Height of the centre over R with :data:`CELLS`: it is that of a polyhedron.
+HEIGHT, CELLS = 0.01, 8
+#: Forces of edges, relative, besides what facets lean by, and of what shakes still at the end.
+FORCE = 0.02
+
+
+def force_allowed(p: Values) -> float:
+    """Relative deviation of the edges' forces that is allowed.
+
+    They act at right angles to facets, which lean by up to half of their angle from the sphere.
+    """
+    sine = p["opening"] / (2 * p["radius"])
+    return FORCE + math.pi / 4 / p["cells"] / 2 * sine / math.sqrt(1 - sine**2)
 
 
 class HoleLog(RunLog):
@@ -132,5 +143,5 @@ class SphereHole(common.SolidCase):
             yield Verdict.below(words, ratio, HEIGHT * coarse)
             forces = np.array(found["edge_force"]) / found["edge_force_exact"]
             words = "each edge carries W R/(4 z) (ratio)"
-            yield Verdict.equal(words, forces[np.argmax(np.abs(forces - 1))], 1.0, FORCE)
+            yield Verdict.equal(words, forces[np.argmax(np.abs(forces - 1))], 1.0, force_allowed(p))
         yield from certificate.verdicts(found)
