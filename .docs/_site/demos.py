@@ -45,6 +45,18 @@ DEMOS = {
         (0.1, 0.6, 0.9, 0.97),
         1.0,
     ),
+    "crushed_can": Demo(
+        "A plate crushes an aluminium can, whose folds pile on each other: a surface in contact with itself.",
+        "can.gif",
+        (0.1, 0.25, 0.85, 0.85),
+        0.75,
+    ),
+    "pile": Demo(
+        "A hundred blocks are poured into a box: everything touches everything, forces on floor and walls.",
+        "pile.gif",
+        (0.05, 0.2, 0.8, 0.95),
+        0.4,
+    ),
     "obstacles": Demo(
         "A soft ball is thrown at fifteen obstacles: shapes, signed distances, unions, moving ones.",
         "stairs.png",
