@@ -54,7 +54,7 @@ DEMOS = {
     "pile": Demo(
         "A hundred blocks are poured into a box: everything touches everything, forces on floor and walls.",
         "pile.gif",
-        (0.05, 0.2, 0.8, 0.95),
+        (0.0, 0.33, 0.8, 0.86),
         0.4,
     ),
     "obstacles": Demo(
