@@ -148,12 +148,6 @@ def test_a_folded_strip_is_an_elastica():
 
 
 @pytest.mark.slow
-def test_an_explicit_strip():
-    found, failed = results(STRIP, gaps="0.026")
-    assert not failed and found["passed"] == 0
-
-
-@pytest.mark.slow
 def test_thinner_strips_and_other_distances():
     found, failed = results(STRIP, "moreau-jean", cells=2, gaps="0.061,0.051,0.041")
     ratios = np.array(found["force"]) / found["force_exact"]

@@ -36,7 +36,7 @@ def draw_strip(runs: Runs, figure: Any) -> None:
     shapes.set(
         xlabel="x from the tip [mm]", ylabel="y [mm]", title="Middle line, and the elastica", aspect="equal"
     )
-    for scheme, marker in ((MJ, "o"), (CD, "x")):
+    for scheme, marker in ((MJ, "o"),):
         forces.plot(
             1e3 * gaps, runs(c.STRIP, scheme).results["force"], marker, color="k", mfc="none", label=scheme
         )
@@ -69,7 +69,7 @@ def draw_bars(runs: Runs, figure: Any) -> None:
 def draw_pile(runs: Runs, figure: Any) -> None:
     """Energies of the pile over time."""
     ax = panels(figure)
-    run = runs(c.PILE, CD)
+    run = runs(c.PILE, CD, blocks=c.BLOCKS)
     height = run.results["energy_start"] - run["external"]
     lines = {
         "of the height": (height, "-"),
