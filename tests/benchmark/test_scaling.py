@@ -19,8 +19,16 @@ from support.paths import DEMOS
 from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark.case import EXPLICIT
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.speed import (
+    general_contact,
+    measurement,
+    scaling,
+    small,
+    solids,
+    surfaces,
+    yardsticks,
+)
 from dolfinx_impact.benchmark.speed import main as speed
-from dolfinx_impact.benchmark.speed import measurement, scaling, small, solids, surfaces, yardsticks
 from dolfinx_impact.benchmark.speed.measurement import Action, Measurement, Number, Turns
 
 SCRIPT = DEMOS / "cluster.sh"
@@ -473,3 +481,14 @@ def test_parts_of_a_step_with_contact_between_bodies(capsys):
     if MPI.COMM_WORLD.rank == 0:
         closed = [int(count) for count in re.findall(r"(\d+) points closed", capsys.readouterr().out)]
         assert closed == [49, 49, 4, 169, 48]
+
+
+def test_contact_of_everything_is_measured(capsys):
+    """Cubes in contact in pairs, with and without tests of paths; nothing near beside the named pair."""
+    build = partial(general_contact.bodies, cells=6, stacks=(2, 1), layers=3)
+    found = row("general-contact", build=build, rounds=1).measure([])["general-contact"]
+    part = "contact over a large free step"
+    names = ("nothing near, over the named pair", f"pile, {part}", f"pile without tests of paths, {part}")
+    assert found.keys() == {*names, "pile, search, ms"} and min(found.values()) > 0
+    printed = capsys.readouterr().out
+    assert "6 cubes, 2250 dofs, 576 facets:" in printed and re.search("a search takes .* ms", printed)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mpi4py import MPI
 
-from . import contact_ranks, hati, lasting, scaling, small, solids, surfaces
+from . import contact_ranks, general_contact, hati, lasting, scaling, small, solids, surfaces
 from .measurement import FASTER, MORE, OF_THE_BEST, OF_THE_WHOLE, Found, Measurement, say
 
 _SMALL = "a compiled step of a small system against one through petsc4py calls"
@@ -30,6 +30,9 @@ TABLE = (
                 solids.obstacles, "no contact", MORE, rounds=5, lasts=60.0, ranks=True),
     Measurement("surfaces", "contact between two bodies of 1e6 dofs as a part of a step",
                 surfaces.bodies, surfaces.YARDSTICK, unit=("us", 1e6), rounds=5, lasts=120.0, ranks=True),
+    Measurement("general-contact", "contact of everything with everything, far apart and in a pile",
+                general_contact.bodies, general_contact.YARDSTICK, unit=("ms", 1e3), rounds=7,
+                clock=time.process_time, lasts=90.0, ranks=True),
     Measurement("contact-ranks", "what contact between surfaces asks of up to 1024 ranks, counted",
                 contact_ranks.counts, "", lasts=60.0, ranks=True),
     Measurement("lasting", "implicit steps of contact that lasts against explicit ones",

@@ -26,8 +26,7 @@ _SMALL: list[_Block] = [((n, n, 2), 1.0, 0.5) for n in (2, 3, 2, 3)]
 
 def bodies(_: Sequence[int], cells: int = CELLS) -> Iterator[Turns]:
     """Large blocks without and with friction, few and many points, and stacks of small ones. Collective."""
-    finer, tenth = cells * 13 // 14, max(1, cells * 3 // 10)
-    halves = [_cubes(cells, cells // 2), _cubes(finer, finer // 2)]
+    tenth, halves = max(1, cells * 3 // 10), blocks_of_one_width(cells)
     per_point: dict[str, float] = {}
     for friction in (0.0, 0.3):
         yield _large(halves, cells, f"friction {friction:g}", per_point, friction)
@@ -36,6 +35,11 @@ def bodies(_: Sequence[int], cells: int = CELLS) -> Iterator[Turns]:
     plates = [_cubes(wide, flat), _cubes(wide * 13 // 14, flat)]
     yield _large(plates, wide, "many points", per_point)
     yield _small()
+
+
+def blocks_of_one_width(cells: int) -> list[_Block]:
+    """Two blocks of half their width's height, of which the upper one is a little coarser."""
+    return [_cubes(each, each // 2) for each in (cells, cells * 13 // 14)]
 
 
 def _cubes(across: int, high: int, width: float = 1.0) -> _Block:
@@ -48,7 +52,7 @@ def _large(
 ) -> Turns:
     """A step of two blocks, and its parts; seconds more per closed point are kept by what is ``told``."""
     step = 0.25 / cells
-    body, contact = _stack(blocks, 1e-5, friction)
+    body, contact = stack(blocks, 1e-5, friction)
     with_step(body, 2 * step)
     v = body.rigid_velocity((0.0, 0.0, -_SPEED), cells="part 1")
     free, hit = (started(body, step, each, 0.0, v) for each in (None, contact))
@@ -83,7 +87,7 @@ def _small() -> Turns:
     """Stacks that are pressed, and whose blocks are far from each other; all pairs may touch."""
     runs, h = {}, 0.01
     for row, gap in {"small surfaces": 1e-5, "small surfaces, nothing near": 10.0}.items():
-        body, contact = _stack(_SMALL, gap, 0.3)
+        body, contact = stack(_SMALL, gap, 0.3)
         with_step(body, 2 * h)
         runs[row] = started(body, h, contact, 0.0, lambda x: -_SPEED * x * [[0.0], [0.0], [1.0]])
     pressed = runs["small surfaces"]
@@ -100,7 +104,7 @@ def _small() -> Turns:
     return Turns(head, actions, numbers)
 
 
-def _stack(blocks: Sequence[_Block], gap: float, friction: float) -> tuple[Solid, SurfaceContact]:
+def stack(blocks: Sequence[_Block], gap: float, friction: float) -> tuple[Solid, SurfaceContact]:
     """Blocks above each other, on the middle of the first one, and contact of all pairs."""
     meshes, low = {}, 0.0
     for k, (cells, width, height) in enumerate(blocks):
