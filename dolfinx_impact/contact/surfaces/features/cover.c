@@ -163,16 +163,22 @@ static int is_covered(const features *f, int kind, int64_t i, int64_t j)
     return 0;
 }
 
+/* Whether features are covered, as far as it is known; what is not known is listed. */
+static int look_up(const features *f, const int32_t *duo, Cover *cover)
+{
+    cover->yes = is_covered(f, duo[0], duo[1], duo[2]);
+    if (!cover->yes)
+        ask_cover(f, duo, cover);
+    return cover->yes;
+}
+
 /* Pairs of facets on which the cover of features depends and of which it is not known whether they have a segment. */
 int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t capacity, int32_t *pair)
 {
     Cover cover = {0, capacity, 0, pair};
     for (int64_t k = 0; k < count; k++) {
         const int64_t before = cover.count;
-        cover.yes = is_covered(f, duo[3 * k], duo[3 * k + 1], duo[3 * k + 2]);
-        if (!cover.yes)
-            ask_cover(f, duo + 3 * k, &cover);
-        if (cover.yes)
+        if (look_up(f, duo + 3 * k, &cover))
             cover.count = before;
     }
     return cover.count;
@@ -181,6 +187,7 @@ int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t ca
 void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint8_t *chosen)
 {
     for (int64_t k = 0; k < count; k++) {
-        chosen[k] = !is_covered(f, duo[3 * k], duo[3 * k + 1], duo[3 * k + 2]);
+        Cover cover = {0};
+        chosen[k] = !look_up(f, duo + 3 * k, &cover);
     }
 }

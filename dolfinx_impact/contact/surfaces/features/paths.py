@@ -71,7 +71,7 @@ class FeaturePaths:
     """
 
     def __init__(self, facets: Facets, skin: FloatArray, *, itself: bool) -> None:
-        self._mesh, self._gdim = FeatureMesh.of(facets), facets.x.shape[1]
+        self._mesh, self._gdim, self._least = FeatureMesh.of(facets), facets.x.shape[1], -np.inf
         number, table = self._mesh.number, FeatureTable()
         self._number, self._table = number, table
         self._size = float(np.median(facets.diameter[number])) if number.size else 0.0
