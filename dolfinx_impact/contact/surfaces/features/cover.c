@@ -50,8 +50,8 @@ static int64_t place_of(const int64_t *keys, int64_t count, int64_t key)
     return low < count && keys[low] == key ? low : -1;
 }
 
-/* Whether two facets have a segment: CLOSED, OPEN, or 0, or -1 where it is not known. An open one covers the features
-   of both facets alone, a closed one also what is around them. */
+/* Whether two facets have a segment: CLOSED, OPEN, or 0, or -1 where it is not known. An open one covers what is closest
+   on both facets alone, a closed one also what is around them. */
 #define CLOSED 1
 #define OPEN 2
 
@@ -95,17 +95,25 @@ static void set_ends(const features *f, int kind, int64_t i, int64_t j, Ends *en
     ends->node[1] = kind == 1 ? f->edge + 2 * j : f->triangle + 3 * j;
 }
 
-/* Whether both features of a pair belong to these facets. */
-static int belong(const features *f, const int32_t *duo, int64_t a, int64_t b)
+/* Whether two facets have what is closest of both features: the marked vertices, of the first and then of the second. */
+static int have_closest(const features *f, const Ends *ends, int32_t marks, int64_t a, int64_t b)
 {
-    return (duo[0] == 0 || at_facet(f, duo[1], a)) && (duo[0] == 1 ? at_facet(f, duo[2], b) : duo[2] / f->parts == b);
+    const int64_t facet[2] = {a, b};
+    for (int side = 0, bit = 0; side < 2; side++)
+        for (int k = 0; k < ends->count[side]; k++, bit++)
+            if ((marks >> bit & 1)
+                && !common_node(ends->node[side] + k, 1, f->facet_nodes + facet[side] * f->per_facet, (int)f->per_facet))
+                return 0;
+    return 1;
 }
 
-static void ask_around(const features *f, const int32_t *duo, Cover *cover, int64_t a, int64_t b)
+static void ask_around(const features *f, const Ends *ends, int32_t marks, Cover *cover, int64_t a, int64_t b)
 {
     for (int64_t k = f->at_vertex_start[a]; k < f->at_vertex_start[a + 1]; k++)
-        for (int64_t m = f->at_vertex_start[b]; m < f->at_vertex_start[b + 1]; m++)
-            ask(f, cover, f->at_vertex[k], f->at_vertex[m], belong(f, duo, f->at_vertex[k], f->at_vertex[m]));
+        for (int64_t m = f->at_vertex_start[b]; m < f->at_vertex_start[b + 1]; m++) {
+            const int64_t one = f->at_vertex[k], other = f->at_vertex[m];
+            ask(f, cover, one, other, have_closest(f, ends, marks, one, other));
+        }
 }
 
 /* Whether a segment is the contact of two features: 0 vertex and triangle, 1 edges, 2 edge and triangle. It is where
@@ -117,7 +125,7 @@ static void ask_cover(const features *f, const int32_t *duo, Cover *cover)
     set_ends(f, duo[0], duo[1], duo[2], &ends);
     for (int a = 0; a < ends.count[0]; a++)
         for (int b = 0; b < ends.count[1]; b++)
-            ask_around(f, duo, cover, ends.node[0][a], ends.node[1][b]);
+            ask_around(f, &ends, duo[3], cover, ends.node[0][a], ends.node[1][b]);
 }
 
 /* -- pairs of vertices at facets with a segment, in a hash table: known cover is asked of many features */
@@ -178,7 +186,7 @@ int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t ca
     Cover cover = {0, capacity, 0, pair};
     for (int64_t k = 0; k < count; k++) {
         const int64_t before = cover.count;
-        if (look_up(f, duo + 3 * k, &cover))
+        if (look_up(f, duo + 4 * k, &cover))
             cover.count = before;
     }
     return cover.count;
@@ -188,6 +196,6 @@ void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint
 {
     for (int64_t k = 0; k < count; k++) {
         Cover cover = {0};
-        chosen[k] = !look_up(f, duo + 3 * k, &cover);
+        chosen[k] = !look_up(f, duo + 4 * k, &cover);
     }
 }

@@ -128,8 +128,10 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
     const int64_t k = hits->count++;
     if (k >= hits->capacity)
         return;
-    int32_t *duo = hits->duo + 3 * k;
-    duo[0] = kind, duo[1] = (int32_t)first->number, duo[2] = (int32_t)second->number;
+    int32_t *duo = hits->duo + 4 * k;
+    duo[0] = kind, duo[1] = (int32_t)first->number, duo[2] = (int32_t)second->number, duo[3] = 0;
+    for (int c = 0; c < 4; c++)
+        duo[3] |= (fabs(hit.weights[c]) > TOUCHING) << c;
     hits->tau[k] = hit.tau, hits->least[k] = hit.least;
     memcpy(hits->weight + 4 * k, hit.weights, sizeof(hit.weights));
     memcpy(hits->normal + 3 * k, hit.normal, sizeof(hit.normal));

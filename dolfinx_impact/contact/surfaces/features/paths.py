@@ -21,7 +21,8 @@ _SLACK = 1.03
 #: What is inside and goes deeper by at most this part of a facet rests.
 _AT_REST = 1e-12
 _VERTEX, _EDGES, _INSIDE = 0, 1, 2
-_TWO, _THREE = np.empty(2, np.int32), np.empty(3, np.int32)
+_EVERY = 0b11111  # marks of all vertices of both features
+_TWO, _FOUR = np.empty(2, np.int32), np.empty(4, np.int32)
 
 #: Whether unordered pairs of facets, shape (k, 2), have a segment.
 Covers = Callable[[IntArray], AnyArray]
@@ -234,7 +235,7 @@ class FeaturePaths:
         self._table.call("enter_cover")
 
     def _uncovered(self, features: IntArray) -> BoolArray:
-        """Whether each pair of features, its kind and numbers, has no segment beside it."""
+        """Whether no segment covers pairs of features: kind, numbers, marks of what is closest."""
         table, chosen = self._table, np.ones(len(features), np.uint8)
         features = np.ascontiguousarray(features)
         (pairs,) = table.listed("unknown", 64 * len(features), (len(features), features), _TWO)
@@ -245,7 +246,7 @@ class FeaturePaths:
     # -- rows
 
     def _on_paths(self, awake: IntArray) -> Hits:
-        columns = _THREE, np.empty(()), np.empty(4), np.empty(3), np.empty(())
+        columns = _FOUR, np.empty(()), np.empty(4), np.empty(3), np.empty(())
         found = self._table.listed("paths", 256, (awake.size, awake), *columns)
         self.tested = self._table.numbers.tested
         chosen = self._uncovered(found[0])
@@ -255,7 +256,7 @@ class FeaturePaths:
         return Hits(tau, kind.astype(np.int64), nodes, weights, normal[:, : self._gdim], least)
 
     def _nodes_of(self, features: IntArray) -> IntArray:
-        kind, first, second = features.T
+        kind, first, second, _ = features.T
         nodes, mesh, edges = np.full((kind.size, 4), -1, np.int64), self._mesh, kind == _EDGES
         nodes[~edges, 0], nodes[~edges, 1:] = first[~edges], mesh.triangles[second[~edges]]
         nodes[edges] = np.hstack([mesh.edges[first[edges]], mesh.edges[second[edges]]])
@@ -269,7 +270,9 @@ class FeaturePaths:
     def _find_inside(self, near: IntArray) -> None:
         table, found = self._table, self._pierced(near)
         kinds = np.full((len(found), 1), _INSIDE, np.int32)
-        found = np.ascontiguousarray(found[self._uncovered(np.hstack([kinds, found]))])
+        found = np.ascontiguousarray(
+            found[self._uncovered(np.hstack([kinds, found, np.full_like(kinds, _EVERY)]))]
+        )
         self.inside = len(found)
         keys = self._mesh.keys_of_pierced(found)
         table.set(inside_key=keys)
