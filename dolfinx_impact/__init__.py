@@ -18,6 +18,7 @@ activation, strict       touching=False      closed only where ``g < -gap_tolera
 activation, forecast of  forecast            the active set is decided at ``u_n + forecast h v_n``       [A]
 approach                 approach            path of a closed point towards the obstacle in a step [m]   here
 balance, defect of       residual            energy that a scheme does not account for [J]               here
+certificate              certificate         statement whether features passed through each other        here
 complementarity          0 <= a _|_ b >= 0   both at least zero, and at least one of them zero           [A]
 complementary energy     complementary       ``-dv.M dv / 8``, dv the jump of half-step velocities; with [F]
                                              it the balance of central differences is an identity
@@ -31,6 +32,7 @@ Delassus operator        H                   ``L B L^T``: contact velocities per
                                              the inverse B of the matrix of the step
 drift                    drift_correction    penetration that accumulates with contact at velocity level [A]
 face                     faces               part of an obstacle with a row of L of its own              here
+feature                  features            vertex, edge or triangle of a surface                       here
 free side                g > 0               where bodies are; normals point from the obstacle into it   here
 free velocity            v_free              velocity at the end of a step without contact impulses      [A]
 gap function             g, gap              signed distance of points from the obstacle [m]             [W]
@@ -52,8 +54,10 @@ prescribed motion        prescribed          given displacement of dofs as a fun
 replicated                                   stored completely on every rank                             [X]
 restitution coefficient  e, restitution      Newton: ``L v+ = -e L v-`` where an impulse acts            [A]
 singular mass            CDLagrangeSingular  mass matrix with zeros: contact nodes without mass          here
+skin                     skin                offset of a surface along its normal [m]                    here
 sliding velocity                             ``tangential_velocity``, relative to the obstacle [m/s]     [W]
 steady                   steady              forces ``f - K u`` with constant f, no prescribed motion    here
+swept rows               swept               rows of features that would meet on the path of a step      here
 time level               t, t_v, t_r         time at which an array holds; v of central differences is   [F]
                                              at ``t + h / 2``
 tunnelling               thickness           passing through a thin obstacle within one step             here

@@ -133,8 +133,8 @@ class Overlap:
         if count:
             texts.append(
                 f"{count} nodes of the body's surface lie in its other cells, first seen at t = {since:.6g} "
-                "s: folds or parts pass through each other where no contact sees them; name surfaces of "
-                "parts in a SurfaceContact, contact of a surface with itself is not available"
+                "s: folds or parts pass through each other where no contact sees them; SurfaceContact(body) "
+                "sees all outer surfaces, a skin keeps them apart"
             )
         for contact, (count, depth) in zip(self._obstacles, self._sunk):
             if count:
