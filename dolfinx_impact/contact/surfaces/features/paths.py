@@ -192,7 +192,7 @@ class FeaturePaths:
         self._pairs, self._table.numbers.pairs = pairs, len(pairs)
         self._table.set(pair=pairs, above=above, exact=np.zeros(len(pairs), np.uint8))
         self._list = np.empty(len(pairs), np.int32)
-        self._least = -np.inf  # of the distances, until they are looked at
+        self._least: float = -np.inf  # of the distances, until they are looked at
 
     def _awake(self, later: int, share: tuple[int, int]) -> IntArray:
         count = self._table.call("awake", later, *share, self._list)
@@ -217,12 +217,19 @@ class FeaturePaths:
     def _learn_of(self, pairs: IntArray) -> None:
         """Ask of those pairs of facets that are not known whether they have a segment."""
         table, keys = self._table, pairs[:, 0].astype(np.int64) * self._number.size + pairs[:, 1]
-        new = np.setdiff1d(keys, table["key"])
-        if not new.size:
+        known = table["key"]
+        if known.size:
+            place = np.minimum(np.searchsorted(known, keys), known.size - 1)
+            keys = keys[known[place] != keys]
+        if not keys.size:
             return
+        new = np.unique(keys)
         pairs = np.column_stack(np.divmod(new, self._number.size))
         covered = np.asarray(self._covers(self._number[pairs]), np.uint8)
-        keys, covered = np.concatenate([table["key"], new]), np.concatenate([table["covered"], covered])
+        if not known.size:
+            self._set_known(new, covered)
+            return
+        keys, covered = np.concatenate([known, new]), np.concatenate([table["covered"], covered])
         order = np.argsort(keys)
         self._set_known(keys[order], covered[order])
 

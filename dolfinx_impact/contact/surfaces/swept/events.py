@@ -47,27 +47,24 @@ class Events:
 
     def contact(self, facets: IntArray, t: float) -> None:
         """Count a contact of facets, shape (pairs, 2), at a time [s]."""
-        if len(facets):
-            for first, second in np.unique(np.sort(self._part[facets], axis=1), axis=0):
-                self._count(self._row(first, second), t)
+        if not len(facets):
+            return
+        parts = np.sort(self._part[facets], axis=1)
+        many, pairs = max(1, len(self._names)), self.table[len(_OTHERS) :, :2]
+        keys, known = np.unique(parts[:, 0] * many + parts[:, 1]), pairs[:, 0] * many + pairs[:, 1]
+        new = keys[np.isin(keys, known, invert=True)]
+        free = np.flatnonzero(np.isnan(known))[: new.size]  # without room for all the first ones are listed
+        known[free] = new[: free.size]
+        pairs[free] = np.column_stack(np.divmod(known[free], many))
+        self._count(len(_OTHERS) + np.flatnonzero(np.isin(known, keys)), t)
 
     def happened(self, what: str, t: float) -> None:
         """Count what is no contact of parts."""
         self._count(_OTHERS.index(what), t)
 
-    def _row(self, first: int, second: int) -> int:
-        """The row of a pair of parts, a new one at its first contact; -1 where all are taken."""
-        pairs = self.table[len(_OTHERS) :, :2]
-        found = np.flatnonzero((pairs[:, 0] == first) & (pairs[:, 1] == second))
-        if not found.size:
-            found = np.flatnonzero(np.isnan(pairs[:, 0]))[:1]
-            pairs[found] = first, second
-        return len(_OTHERS) + int(found[0]) if found.size else -1
-
-    def _count(self, row: int, t: float) -> None:
-        if row >= 0:
-            self.table[row, 2] = np.fmin(self.table[row, 2], t)
-            self.table[row, 3] = t
+    def _count(self, rows: IntArray | int, t: float) -> None:
+        self.table[rows, 2] = np.fmin(self.table[rows, 2], t)
+        self.table[rows, 3] = t
 
     def all(self) -> list[Event]:
         """The events by the time of the first step."""
