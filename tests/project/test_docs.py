@@ -302,7 +302,7 @@ def test_drift(names_of):
 
 
 def test_colliding_blocks(names_of):
-    """The upper block has bounced off the lower one, and both have their momentum."""
+    """The upper block has bounced off the lower one, and both have their momentum; edges have met."""
     names = names_of("surfaces")
     run, body, scheme = names["run"], names["body"], names["scheme"]
     assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
@@ -311,6 +311,8 @@ def test_colliding_blocks(names_of):
     assert momentum == pytest.approx([180 * 0.2, -180.0], abs=1e-10)
     assert run["r"].sum() > 100 and -0.5 * run["kinetic"][0] < run["contact"][-1] < 0
     assert np.nanmin(run["gap"]) > -2.0 * scheme.dt
+    said = names["everything"].certificate()  # of crossed bars
+    assert said.passed == said.together == 0 < said.added
 
 
 def test_resumed_run(names_of):
