@@ -120,7 +120,7 @@ class Integrator:
     law: Any = None
     #: What systems and contacts may not have, some of :data:`.requirements.NAMES`: refused in words.
     excludes: tuple[str, ...] = ()
-    #: Conditions of what is taken, by the features of :mod:`.features`.
+    #: Conditions of what is taken, by the features of :mod:`.integrators.features`.
     remarks: Mapping[str, str] = MappingProxyType({})
     #: Whether the paths of features within a step are tested, as contacts with ``swept=True`` ask.
     sweeps = False
