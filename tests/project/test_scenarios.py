@@ -40,6 +40,7 @@ def test_every_choice_is_made():
     assert {s.floor for s in several} == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
     assert {s.joint for s in several} == {"surfaces", "together", "tie", "pairs"}
     assert any(s.joint == "tie" and s.motion != "rest" for s in several)
+    assert {s.general for s in several} == {"", *compose.GENERAL}
     for name in cover.MORE:
         assert any(getattr(s, name) for s in several), name
 

@@ -12,7 +12,7 @@ import math
 import random
 
 from .further import further
-from .kinds import BODIES, CURVED, DIVIDED, HELD, MESHED, RIGID, SCHEMES, SIMPLICES, STEADY
+from .kinds import BODIES, CURVED, DIVIDED, GENERAL, HELD, MESHED, RIGID, SCHEMES, SIMPLICES, STEADY
 
 __all__ = ["BODIES", "CURVED", "DIVIDED", "HELD", "MESHED", "RIGID", "SCHEMES", "STEADY"]
 __all__ += ["Block", "Scenario", "compose"]
@@ -42,8 +42,9 @@ class Scenario:
     the start [1/s]; ``laws`` are friction, restitution and drift correction of contacts, in turn;
     ``ratio`` is that of the steps of HATI; ``position`` is the theta of contact at both levels, of
     generalized alpha ``1 - rho_inf``, 0 for none; ``closing`` is the part of the run in which what begins
-    inside is pushed out. With the motion "pressed" the top of the last block is driven with ``speed``, which
-    all blocks have at the start.
+    inside is pushed out; ``general`` is how contact of all surfaces stands in the place of named pairs,
+    ``sharp`` whether facets touch obstacles between nodes. With the motion "pressed" the top of the last
+    block is driven with ``speed``, which all blocks have at the start.
     """
 
     seed: int = 0
@@ -95,6 +96,8 @@ class Scenario:
     ratio: int = 1
     position: float = 0.0
     closing: float = 0.0
+    general: str = ""
+    sharp: bool = False
 
     @property
     def gdim(self) -> int:
@@ -163,7 +166,19 @@ def compose(seed: int, bodies: int = len(BODIES)) -> Scenario:
     s = _laws_of_contact(rng, s)
     s = _moved(rng, s)
     s = _loaded(rng, s)
-    return _at_both_levels(_slow_enough(further(_stepped(rng, s))))
+    return _general(_at_both_levels(_slow_enough(further(_stepped(rng, s)))))
+
+
+def _general(s):
+    """Some of those with explicit steps have contact of all surfaces at once, by numbers of their own."""
+    rng = random.Random(f"general {s.seed}")
+    plain = s.scheme == "CDLagrange" and s.hypothesis is None and not (s.forms or s.bend)
+    plain = plain and s.joint in ("surfaces", "together") and s.motion != "rest"
+    if plain and len(s.blocks) > 1 and s.floor != "corner" and rng.random() < 0.7:
+        s = s.changed(general=rng.choice(tuple(GENERAL)), rough="all", drift=False, laws=())
+    if plain and s.floor in RIGID and rng.random() < 0.6:
+        s = s.changed(sharp=True)
+    return s
 
 
 def _at_both_levels(s):

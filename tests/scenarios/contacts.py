@@ -7,12 +7,15 @@ import math
 import numpy as np
 
 from .compose import CURVED, MESHED, RIGID, Scenario
+from .kinds import GENERAL
 from .layout import Frame, names, shown, up
 
 #: Radius of a bowl [m].
 BOWL = 3.0
 #: Half angle of cones [degrees], radii of a torus [m].
 CONE, TORUS = 70.0, (0.6, 0.4)
+#: Distance that each surface keeps, where it has one [m].
+SKIN = 0.002
 
 
 def contact_lines(s: Scenario, f: Frame) -> list[str]:
@@ -33,8 +36,10 @@ def _made(s, f):
     axis = s.hypothesis == "axisymmetric"
     skin = f"{name[0]}/{'bottom' if axis else s.facets}"
     if s.floor in (*RIGID, *CURVED):
-        options = _law(s, 0, drift=s.floor in CURVED)
+        options = _law(s, 0, drift=s.floor in CURVED) + (", facets=True" if s.sharp else "")
         made.append(f'di.RigidContact(body, "{skin}", {_obstacle(s, f)}{options})')
+    if s.general:
+        return [*made, _everything(s, f)]
     if s.joint == "together" and len(name) > 2 and not axis:
         listed = ", ".join(f'"{n}/boundary"' for n in name)
         made.append(f"di.SurfaceContact(body, {listed}{_law(s, len(made))})")
@@ -44,6 +49,13 @@ def _made(s, f):
         law = _law(s, len(made), smooth=s.rough == "floor" and not held)
         made.append(_between(s, f, name[i], name[i - 1], "surfaces" if held else s.joint, law))
     return made
+
+
+def _everything(s, f):
+    """Contact of all surfaces."""
+    listed = ", ".join(f'"{n}/boundary"' for n in names(s))
+    given = GENERAL[s.general].format(skin=shown(SKIN * f.length), names=listed)
+    return f"di.SurfaceContact({given}{_law(s, 0)})"
 
 
 def _between(s, f, upper, lower, joint, law):

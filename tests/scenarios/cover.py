@@ -22,6 +22,8 @@ MORE = (
     "forms",
     "position",
     "closing",
+    "general",
+    "sharp",
 )
 
 

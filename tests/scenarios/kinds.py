@@ -59,3 +59,10 @@ STEADY = {
     "dep-7.1": "steady position massless",
     "dep-7.2": "steady position massless explicit",
 }
+#: Contact of all surfaces: tests of paths, none, with a skin, named surfaces that meet themselves too.
+GENERAL = {
+    "swept": "body",
+    "unswept": "body, swept=False",
+    "skin": "body, skin={skin}",
+    "itself": "body, {names}, self_contact=True",
+}

@@ -9,6 +9,7 @@ _READ = 'joinpath(name).read_text(encoding="utf-8")'
 _BY_AREA = "quotient(r, at_points * dt[:, None])"
 _SLEEP = "contact/surfaces/sleep.c"
 _BOTH_MOVE = "*shift = t->shift[e] + t->shift[f];"
+_ROLES = "self.key[ascending(keys)] = np.arange(len(centres))"
 _ALL_AXES = "return np.repeat(pressure.reshape(-1, gdim).sum(axis=1), gdim)"
 
 
@@ -95,5 +96,17 @@ FAULTS = {
         ((_SLEEP, _BOTH_MOVE, "*shift = smaller(t->shift[e], t->shift[f]);"),),
         lambda s: len(s.blocks) > 1 and s.explicit and s.motion == "thrown" and s.joint != "tie",
         "asleep",
+    ),
+    "roles-of-all-surfaces": Fault(
+        "the heavier part is the slave where all surfaces are in contact",
+        (("contact.surfaces.roles", _ROLES, f"{_ROLES}[::-1]"),),
+        lambda s: s.general == "unswept",
+        "named",
+    ),
+    "certificate-of-nothing": Fault(
+        "paths are tested, and the certificate says that they were not",
+        (("contact.surfaces.swept.certificate", "skin, passed=0)", "skin)"),),
+        lambda s: s.general in ("swept", "skin"),
+        "passed",
     ),
 }

@@ -25,6 +25,8 @@ def bare(s: Scenario) -> Scenario:
         floor="none",
         blocks=(block,),
         joint="surfaces",
+        general="",
+        sharp=False,
         part=1.0 - 1e-6,
         gravity=0.0,
         ground=0.0,
