@@ -3,9 +3,11 @@
 ``x = P(x - w (S x + c))`` with the Delassus operator S of unit diagonal. P projects on the admissible
 impulses: ``x_N >= 0`` and the Coulomb disc of radius ``mu x_N``; nothing for points of a tie. The step w is
 that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8.1.141. What has not converged
-then, as friction at nodes between several walls, where S is singular, is mixed from the last iterates with a
-fixed w: Anderson, J. ACM 12 (1965), doi:10.1145/321296.321305. Few points that are still left, as tilted ones
-with a direction held, where S is singular in a block, are solved by :mod:`.ties`.
+then, as friction in a heap whose bodies have more contacts than degrees of freedom, is accelerated by
+momentum that begins anew where it points uphill: O'Donoghue and Candes, Found. Comput. Math. 15 (2015),
+doi:10.1007/s10208-013-9150-3. What is left, as friction at nodes between several walls, is mixed from the
+last iterates with a fixed w: Anderson, J. ACM 12 (1965), doi:10.1145/321296.321305. Few points that are
+still left, as tilted ones with a direction held, where S is singular in a block, are solved by :mod:`.ties`.
 """
 
 from __future__ import annotations
@@ -30,8 +32,10 @@ _ENOUGH = 1e-10
 _MOST, PATIENCE = 3000, 12
 #: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
 FREE = 150
+#: Iteration up to which iterates are accelerated.
+ACCELERATED = 800
 #: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
-_LATE, _FEW = 300, 300
+_LATE, _FEW = 950, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
 _MEMORY, _INDEPENDENT = 15, 1e-12
 #: Mixed iterates without a smaller residual after which mixing begins anew, with another part of the step.
@@ -87,6 +91,45 @@ def project(x: FloatArray, active: BoolArray, bilateral: BoolArray, friction: Fl
         if size > radius:
             for k in range(1, x.shape[1]):
                 x[i, k] *= radius / size
+
+
+class Momentum:
+    """Projected steps with Nesterov's momentum, which begins anew where it points uphill. Collective.
+
+    Args:
+        comm: Communicator of the ranks that share the iterates.
+        step: First step w; shortened where the spectrum asks for it.
+    """
+
+    def __init__(self, comm: MPI.Comm, step: float) -> None:
+        self._comm, self._step, self._weight = comm, step, 1.0
+        self._end: FloatArray | None = None
+        self._last: tuple[FloatArray, FloatArray] | None = None
+
+    def next(self, x: FloatArray, g: FloatArray, cone: AdmissibleImpulses) -> FloatArray:
+        """The next iterate from the last one and ``g = S x + c`` there."""
+        if self._last is not None:
+            dx, dg = x - self._last[0], g - self._last[1]
+            squares, products = self._sums(dx * dx, dx * dg)
+            if products * self._step > squares:
+                self._step = 0.95 * squares / products
+        self._last = x, g
+        end = cone.project(x - self._step * g)
+        if self._end is None:
+            self._end = end
+            return end
+        (uphill,) = self._sums((x - end) * (end - self._end))
+        before = 1.0 if uphill > 0.0 else self._weight
+        self._weight = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * before**2))
+        ahead = cone.project(end + (before - 1.0) / self._weight * (end - self._end))
+        self._end = end
+        return ahead
+
+    def _sums(self, *values: FloatArray) -> list[float]:
+        local = np.array([each.sum() for each in values])
+        if self._comm.size > 1:
+            self._comm.Allreduce(MPI.IN_PLACE, local, op=MPI.SUM)
+        return [float(each) for each in local]
 
 
 class Mixing:
@@ -237,6 +280,7 @@ def go_on(
 ) -> tuple[FloatArray, int]:
     """:func:`solve` from where an iteration stands, its first one or one after the free ones. Collective."""
     w, x_old, g_old, mixing, part = 1.0, np.zeros_like(at.x), np.zeros_like(at.x), Mixing(comm), 1.0
+    momentum: Momentum | None = None
     for sweep in range(at.sweeps, _MOST):
         x = at.x
         g = product(x) + c
@@ -251,6 +295,10 @@ def go_on(
                     return together, at.sweeps
                 at.x, mixing = together, Mixing(comm)
                 continue
+        if FREE < sweep <= ACCELERATED:
+            momentum = momentum or Momentum(comm, at.smallest)
+            at.x = momentum.next(x, g, cone) if sweep < ACCELERATED else at.best
+            continue
         if sweep > FREE:
             if at.since and at.since % _PATIENT == 0:
                 mixing, part = Mixing(comm), _PARTS[at.since // _PATIENT % len(_PARTS)]
