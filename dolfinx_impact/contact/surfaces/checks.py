@@ -59,6 +59,35 @@ def refuse_overlap(contact: Any, u: FloatArray) -> None:
         )
 
 
+def refuse_intersections(contact: Any, u: FloatArray) -> None:
+    """Raise a ValueError where facets pass through each other at ``u``, of a contact that tests paths.
+
+    A part that is folded through itself, and edges that cross, have no node inside another part. Collective.
+    """
+    x = contact.assembly.all_positions(contact.paths.facets, u)
+    pairs = contact.paths.intersections(x)
+    if not len(pairs):
+        return
+    nodes = x[contact.paths.facets.nodes[pairs]]
+    normals, _ = contact.paths.facets.normals(x)
+    depths = np.minimum(*(_through(nodes, normals[pairs], k) for k in (0, 1)))
+    worst = int(np.argmax(depths))
+    if depths[worst] > max(contact.gap_tolerance, TOUCHING * contact.system.length):
+        shown = ", ".join(f"{value:.6g}" for value in nodes[worst].mean(axis=(0, 1)))
+        raise ValueError(
+            f"{of_surfaces(contact)} intersect at the start: {len(pairs)} pairs of facets pass through each "
+            f"other, one near ({shown}) m: move the parts, or allow it (allow_penetration=True)"
+        )
+
+
+def _through(nodes: FloatArray, normals: FloatArray, k: int) -> FloatArray:
+    """How far one facet of pairs reaches to both sides of the plane of the other, the lesser [m]."""
+    arms = nodes[:, 1 - k] - nodes[:, k].mean(axis=1, keepdims=True)
+    heights = np.einsum("mni,mi->mn", arms, normals[:, k])
+    least: FloatArray = np.minimum(heights.max(axis=1), -heights.min(axis=1))
+    return least
+
+
 def of_surfaces(contact: Any) -> str:
     """The surfaces of a contact in words."""
     return "the surfaces " + " and ".join(map(repr, contact.surfaces)) if contact.surfaces else "the parts"

@@ -17,7 +17,7 @@ from ..base import RANKS, Contact
 from ..compiled import CompiledContact, Surface
 from ..state import ContactState
 from .assembly import Assembly
-from .checks import refuse_facing_away, refuse_overlap, unseen_overlap
+from .checks import refuse_facing_away, refuse_intersections, refuse_overlap, unseen_overlap
 from .corners import CORNER
 from .facet_shape import facet_shape
 from .facets import Facets, collect
@@ -332,6 +332,8 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.refuse_penetration`; also where surfaces overlap deeply. Collective."""
         if not self.tie:
             refuse_overlap(self, u)
+        if self.swept:
+            refuse_intersections(self, u)
 
     def unseen_overlap(self, u: FloatArray) -> str:
         """See :meth:`.Contact.unseen_overlap`. Collective."""

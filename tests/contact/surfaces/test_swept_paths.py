@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.needles import Intersections, meeting, needle, over_a_plate, plate, tetrahedron
 from support.surfaces import momenta, total
@@ -266,3 +267,27 @@ def test_schemes_that_do_not_test_paths(make):
     s, contact = over_a_plate(0.1)
     with pytest.raises(ValueError, match="swept=False"):
         make(s.system, 0.1, contact=contact)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "turn, words", [(4.0, None), (9.0, "parts intersect at the start: .* pairs of facets")]
+)
+def test_a_strip_that_is_rolled_through_itself_is_refused(turn, words):
+    """No node of it is in another part."""
+    strip = dmesh.create_rectangle(
+        MPI.COMM_WORLD, [(0.0, 0.0), (20.0, 1.0)], [20, 1], dmesh.CellType.triangle
+    )
+    body = di.Solid(strip, density=1.0, law=di.LinearElastic(1.0, 0.0), cross_section=1.0)
+
+    def rolled(x):
+        angle, r = turn * x[0] / 20.0, 20.0 / turn - 0.3 * x[1]
+        return np.array([r * np.sin(angle) - x[0], 20.0 / turn - r * np.cos(angle) - x[1]])
+
+    for allowed in (False, True):
+        s = di.CDLagrange(body, 1e-3, contact=di.SurfaceContact(body, allow_penetration=allowed))
+        if words is None or allowed:
+            s.start(rolled, 0.0)
+            continue
+        with pytest.raises(ValueError, match=words):
+            s.start(rolled, 0.0)

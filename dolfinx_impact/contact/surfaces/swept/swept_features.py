@@ -92,6 +92,10 @@ class SweptFeatures:
         self.last = self.none
         return self._paths.far(self.facets.x + u, path)
 
+    def intersections(self, x: FloatArray) -> IntArray:
+        """Pairs of facets that pass through each other at positions x (nodes, gdim), shape (pairs, 2)."""
+        return self._paths.intersections(x)
+
     def restart(self) -> None:
         """Forget the steps so far."""
         self.numbers[:], self.events.table[:], self.last = 0.0, np.nan, self.none
