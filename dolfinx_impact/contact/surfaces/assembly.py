@@ -237,10 +237,18 @@ class Assembly:
         return self.facets.local[nodes][:, None] * self.body.block + np.arange(self.body.gdim)
 
     def order(self) -> FloatArray:
-        """Sorting keys of the points: the pair, the coordinates, the normals of the sides, the walls."""
+        """Sorting keys of the points: the pair, the coordinates, the normals of the sides, the walls.
+
+        Where a surface is paired with itself, of points at one place those of one part stand together.
+        """
         member = np.concatenate([self.mortar.member, len(self.pairs) + self.corners.member])
         wall = np.concatenate([self.mortar.walls, np.zeros(self.corners.nodes.size, np.int64)])
-        return np.column_stack([member, self._keys(self.nodes), normal_order(self.normals), wall])
+        keys = self._keys(self.nodes)
+        if self.roles is not None:  # nodes of several parts at one place
+            part = np.zeros(len(self.facets.x))
+            part[self.facets.nodes] = self.roles.body_part[:, None]
+            keys = np.column_stack([keys, part[self.nodes]])
+        return np.column_stack([member, keys, normal_order(self.normals), wall])
 
     # -- gaps
 

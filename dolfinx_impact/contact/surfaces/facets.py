@@ -156,7 +156,10 @@ def collect(
     heights = parallel.gather_rows(body.comm, height)
     gathered, heights = _around(gathered, heights, n)
     numbers, inputs = np.unique(gathered[:, :n], return_inverse=True)
-    numbers, x, rank, at, inverse, place = _node_data(body, numbers)
+    label = np.zeros(numbers.size, np.int64)
+    if one or every:
+        label[inputs.ravel()] = np.repeat(gathered[:, n], n)
+    numbers, x, rank, at, inverse, place = _node_data(body, numbers, label)
     facets, of = place[inputs.reshape(-1, n)], gathered[:, -1]
     if not (one or every):
         _refuse_shared(facets, of, names)
@@ -188,6 +191,19 @@ def collect(
         body_part=_by_first_node(facets, gathered[:, n]),
         cell_vertices=gathered[:, n + 1 : -2],
     )
+
+
+def _order_of_labels(places: FloatArray, label: IntArray) -> IntArray:
+    """Place of each label in the order of the first and then the last of its places."""
+    order = ascending(places)
+    ends = np.full((2, int(label.max(initial=0)) + 1), order.size)
+    rank = np.empty_like(order)
+    _, rank_of_place = np.unique(places[order], axis=0, return_inverse=True)
+    rank[order] = rank_of_place.ravel()
+    np.minimum.at(ends[0], label, rank)
+    np.minimum.at(ends[1], label, -rank)
+    found: IntArray = np.argsort(np.lexsort((-ends[1], ends[0])))
+    return found
 
 
 def _by_first_node(facets: IntArray, part: IntArray) -> IntArray:
@@ -303,9 +319,14 @@ def _refuse_shared(facets: IntArray, of: IntArray, names: tuple[str, ...]) -> No
 
 
 def _node_data(
-    body: Continuum, numbers: Int64Array
+    body: Continuum, numbers: Int64Array, label: IntArray
 ) -> tuple[Int64Array, FloatArray, IntArray, IntArray, FloatArray, IntArray]:
     """Data of the nodes with these global numbers, in the order of their places. Collective.
+
+    Args:
+        body: The body.
+        numbers: Global numbers.
+        label: Labels of parts, whose first nodes decide about the order of nodes at one place.
 
     Returns:
         Global numbers, coordinates, owner, number there, inverse masses; new number of each of ``numbers``.
@@ -320,7 +341,8 @@ def _node_data(
     rows = np.column_stack([place[mine], body.x[: owned.size][mine, :gdim], rank, owned[mine], inverse])
     rows = parallel.gather_rows(body.comm, rows)
     rows = rows[np.argsort(rows[:, 0])]
-    by_place = ascending(coordinate_order(rows[:, 1 : 1 + gdim], body.length))
+    places = coordinate_order(rows[:, 1 : 1 + gdim], body.length)
+    by_place = ascending(np.column_stack([places, _order_of_labels(places, label)[label]]))
     rows, new = rows[by_place], np.argsort(by_place)
     x, inverse = rows[:, 1 : 1 + gdim].copy(), rows[:, 3 + gdim :].copy()
     owner, local = rows[:, 1 + gdim].astype(np.int64), rows[:, 2 + gdim].astype(np.int64)

@@ -67,10 +67,10 @@ typedef struct {
     int32_t *pair;
 } Cover;
 
-static void ask(const features *f, Cover *cover, int64_t a, int64_t b, int own)
+static void ask(const features *f, Cover *cover, int64_t a, int64_t b, int own, int around)
 {
     const int known = segment_of(f, a, b);
-    cover->yes |= known == CLOSED || (own && known == OPEN);
+    cover->yes |= (around && known == CLOSED) || (own && known > 0);
     if (known >= 0)
         return;
     const int64_t k = cover->count++;
@@ -107,12 +107,14 @@ static int have_closest(const features *f, const Ends *ends, int32_t marks, int6
     return 1;
 }
 
+/* A node at a sharp concave edge takes no cover from one wall to the other. */
 static void ask_around(const features *f, const Ends *ends, int32_t marks, Cover *cover, int64_t a, int64_t b)
 {
+    const int around = !f->crease[a] && !f->crease[b];
     for (int64_t k = f->at_vertex_start[a]; k < f->at_vertex_start[a + 1]; k++)
         for (int64_t m = f->at_vertex_start[b]; m < f->at_vertex_start[b + 1]; m++) {
             const int64_t one = f->at_vertex[k], other = f->at_vertex[m];
-            ask(f, cover, one, other, have_closest(f, ends, marks, one, other));
+            ask(f, cover, one, other, have_closest(f, ends, marks, one, other), around);
         }
 }
 
@@ -154,7 +156,8 @@ void enter_cover(const features *f)
         for (int64_t a = 0; f->covered[k] == CLOSED && a < f->per_facet; a++)
             for (int64_t b = 0; b < f->per_facet; b++) {
                 const int64_t key = key_of(f, one[a], other[b]);
-                *slot_of(f, key) = key;
+                if (!f->crease[one[a]] && !f->crease[other[b]])
+                    *slot_of(f, key) = key;
             }
     }
 }

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._types import FloatArray, Int32Array, Int64Array, IntArray
+from ...._types import AnyArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..facet_shape import FacetShape
 from ..facets import Facets
 from ..search import starts
 from .table import FeatureTable
+
+#: Cosine of the angle of neighbours above which their edge is sharp, 30 degrees.
+_SHARP = 0.866
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,38 @@ class FeatureMesh:
             at_edge_start=at_edge_start,
             at_edge=at_edge,
         )
+
+    def creases(self, x: FloatArray) -> AnyArray:
+        """Mask of the nodes at sharp concave edges, as of a room, shape (nodes,).
+
+        Args:
+            x: Positions at zero displacement, shape (nodes, gdim) [m].
+        """
+        flat = x.shape[1] == 2  # facets meet in vertices
+        start, at = (self.at_vertex_start, self.at_vertex) if flat else (self.at_edge_start, self.at_edge)
+        two = np.flatnonzero(np.diff(start) == 2)
+        first, second = at[start[two]], at[start[two] + 1]
+        n, centre = self._normals(x), x[self.nodes].mean(axis=1)
+        cosine = np.einsum("ei,ei->e", n[first], n[second])
+        rise = np.einsum("ei,ei->e", centre[second] - centre[first], n[first] - n[second])
+        concave = two[(cosine < _SHARP) & (rise > 0.0)]
+        marks = np.zeros(len(x), np.uint8)
+        marks[concave if flat else self.edges[concave]] = 1
+        return marks
+
+    def _normals(self, x: FloatArray) -> FloatArray:
+        """Unit normals of the facets, of the first triangle of each; 0 without extent, (facets, gdim)."""
+        parts = len(self.triangles) // max(1, len(self.nodes))
+        corners = self.triangles[::parts] if parts else self.triangles
+        n: AnyArray
+        if x.shape[1] == 2:
+            along = x[corners[:, 1]] - x[corners[:, 0]]
+            n = np.column_stack([along[:, 1], -along[:, 0]])
+        else:
+            n = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+        size = np.linalg.norm(n, axis=1, keepdims=True)
+        unit: FloatArray = np.divide(n, size, out=np.zeros_like(n), where=size > 0.0)
+        return unit
 
     def fill(self, table: FeatureTable) -> None:
         """Hand the features to the compiled functions."""

@@ -9,6 +9,7 @@ typedef struct {
     const double *vertex_skin, *edge_skin, *facet_skin, *reach; /* reach: largest skin of the features of a facet */
     /* Positions at the last search and now, displacements of the step; room of the nodes until the next search. */
     double *then, *x, *d, *low, *high;
+    const uint8_t *crease; /* nodes at sharp concave edges */
     uint8_t *moved, *stirred; /* nodes to look at, facets with such a node */
     /* Mean displacement of each facet since the search and its largest deviation, now and at the end of the path. */
     double *now, *later;

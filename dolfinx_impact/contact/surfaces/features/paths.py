@@ -78,7 +78,7 @@ class FeaturePaths:
         self._size = float(np.median(facets.diameter[number])) if number.size else 0.0
         table.numbers.itself = itself
         self._mesh.fill(table)
-        table.set(surface=facets.surface[number].astype(np.int64))
+        table.set(surface=facets.surface[number].astype(np.int64), crease=self._mesh.creases(facets.x))
         self._clear = _CLEAR * float(facets.diameter[number].max(initial=0.0))
         self._set_skins(np.asarray(skin, np.float64)[number])
         self._set_motion(len(facets.x), number.size)
@@ -192,7 +192,7 @@ class FeaturePaths:
         self._pairs, self._table.numbers.pairs = pairs, len(pairs)
         self._table.set(pair=pairs, above=above, exact=np.zeros(len(pairs), np.uint8))
         self._list = np.empty(len(pairs), np.int32)
-        self._least: float = -np.inf  # of the distances, until they are looked at
+        self._least = -np.inf  # of the distances, until they are looked at
 
     def _awake(self, later: int, share: tuple[int, int]) -> IntArray:
         count = self._table.call("awake", later, *share, self._list)

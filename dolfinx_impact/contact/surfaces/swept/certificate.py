@@ -65,11 +65,12 @@ class Certificate:
 
     def _covered(self) -> str:
         """Words on covered surfaces."""
-        if 0.0 < self.skin and self.skin_used < 1.0:
+        if 0.0 < self.skin and self.skin_used < 1.0 and not self.inside:
             used = f"skin {1e3 * self.skin:.3g} mm, used at most {100 * self.skin_used:.2g} %"
             return f"surfaces did not touch ({used})"
         deepest = f"covered surfaces penetrate at most {100 * self.deepest:.2g} % of a cell"
-        return f"{deepest}, the skin of {1e3 * self.skin:.3g} mm used up" if self.skin > 0.0 else deepest
+        up = 0.0 < self.skin and self.skin_used >= 1.0
+        return f"{deepest}, the skin of {1e3 * self.skin:.3g} mm used up" if up else deepest
 
 
 def _count(number: int) -> str:
