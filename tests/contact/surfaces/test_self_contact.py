@@ -1,5 +1,6 @@
 """Surfaces in contact with themselves: roles, patches, skin, ties, and all parts without names."""
 
+import basix.ufl
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
@@ -235,3 +236,41 @@ def test_blocks_that_lie_on_each_other_need_no_rows_of_features(aside):
         assert impulse > 0
         ends.append(s.v.copy())
     assert largest(ends[0] - ends[1]) == 0.0
+
+
+def triangles(x, cells):
+    element = basix.ufl.element("Lagrange", "triangle", 1, shape=(2,))
+    return dmesh.create_mesh(COMM, cells=np.asarray(cells, np.int64), x=np.asarray(x, dtype=float), e=element)
+
+
+def test_a_wedge_that_slides_on_a_floor_does_not_enter_a_wall():
+    """The floor covers the tip of the wedge; at a concave edge this is no cover from the wall."""
+    points, cells, skin = {}, [], 0.05
+
+    def number(*at):
+        return points.setdefault(at, len(points))
+
+    for i, j in [(k, -1) for k in range(5)] + [(4, 0), (4, 1)]:
+        first, last = number(i, j), number(i + 1, j + 1)
+        cells += [[first, number(i + 1, j), last], [first, last, number(i, j + 1)]]
+    low = 1e-6 + 2.0 * skin
+    wedge = triangles([[1.5, low], [3.7, low], [1.5, low + 0.8]], [[0, 1, 2]])
+    channel = triangles(list(points), cells)
+    body = di.Solid(
+        di.mesh.join({"wedge": wedge, "channel": channel}), density=1e3, law=di.NeoHookean(1e6, 0.3)
+    )
+    contact = di.SurfaceContact(body, skin=skin)
+    s = di.CDLagrange(body, 0.6 * body.critical_time_step(), contact=contact)
+    s.start(0.0, body.rigid_velocity((3.0, -0.02), cells="wedge"))
+    tip = np.argmin(np.abs(body.x[:, 0] - 3.7) + np.abs(body.x[:, 1] - low))
+    upper, lower = (np.flatnonzero(np.isclose(body.x[:, :2], [4.0, y]).all(axis=1))[0] for y in (1.0, 0.0))
+    deepest = -1.0
+    for _ in range(int(0.6 / s.dt)):
+        s.step()
+        x = body.x[:, :2] + s.u.reshape(-1, 2)
+        along = x[upper] - x[lower]
+        normal = np.array([along[1], -along[0]]) / np.linalg.norm(along)
+        deepest = max(deepest, float(normal @ (x[tip] - x[lower])))
+    told = contact.certificate()
+    assert -0.2 < deepest < 0.0 and told.inside == 0 and told.added > 0
+    assert "surfaces did not touch" in str(told)
