@@ -29,13 +29,16 @@ from .complementarity import NotConverged
 SOUGHT, ACCEPTED = 1e-14, 1e-12
 #: And that of a dense solution, which is exact in another scale of the tangents.
 _ENOUGH = 1e-10
-_MOST, PATIENCE = 3000, 12
+_MOST, PATIENCE = 5000, 12
 #: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
 FREE = 150
 #: Iteration up to which iterates are accelerated.
-ACCELERATED = 800
+ACCELERATED = 2000
+#: Residual that is accepted then: with friction a heap may have no impulses at all that fulfil Coulomb's law
+#: to round-off, since its bodies have more contacts than degrees of freedom.
+_OF_HEAPS = 1e-8
 #: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
-_LATE, _FEW = 950, 300
+_LATE, _FEW = 2100, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
 _MEMORY, _INDEPENDENT = 15, 1e-12
 #: Mixed iterates without a smaller residual after which mixing begins anew, with another part of the step.
@@ -257,7 +260,8 @@ def solve(
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
-        where round-off allows it and 1e-10 of a dense solution, and the number of products.
+        where round-off allows it, 1e-10 of a dense solution and 1e-8 of what is still left after 2000
+        products, and the number of products.
 
     Raises:
         NotConverged: When this is not reached.
@@ -297,6 +301,8 @@ def go_on(
                 continue
         if FREE < sweep <= ACCELERATED:
             momentum = momentum or Momentum(comm, at.smallest)
+            if sweep == ACCELERATED and at.least <= _OF_HEAPS:
+                return at.best, at.sweeps
             at.x = momentum.next(x, g, cone) if sweep < ACCELERATED else at.best
             continue
         if sweep > FREE:
