@@ -36,7 +36,7 @@ FREE = 150
 ACCELERATED = 2000
 #: Residual that is accepted then: with friction a heap may have no impulses at all that fulfil Coulomb's law
 #: to round-off, since its bodies have more contacts than degrees of freedom.
-_OF_HEAPS = 1e-8
+_OF_HEAPS = 1e-6
 #: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
 _LATE, _FEW = 2100, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
@@ -260,7 +260,7 @@ def solve(
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
-        where round-off allows it, 1e-10 of a dense solution and 1e-8 of what is still left after 2000
+        where round-off allows it, 1e-10 of a dense solution and 1e-6 of what is still left after 2000
         products, and the number of products.
 
     Raises:
@@ -317,11 +317,11 @@ def go_on(
                 quotients.add(products / squares)
         x_old, g_old = x, g
         at.x = cone.project(x - w * g)
-    if at.least <= ACCEPTED:
+    if at.least <= _OF_HEAPS:
         return at.best, _MOST
     raise NotConverged(
         f"the contact problem was not solved: after {_MOST} iterations its residual is {at.least:.3g}, above "
-        f"{ACCEPTED:g}. Do surfaces overlap deeply, or is friction large at corners?"
+        f"{_OF_HEAPS:g}. Do surfaces overlap deeply, or is friction large at corners?"
     )
 
 

@@ -22,6 +22,8 @@ class FacetedContact(ContactSet):
         obstacle: The obstacle.
     """
 
+    compiled = None  # type: ignore[assignment]
+
     def __init__(self, nodes: RigidContact) -> None:
         super().__init__([nodes, FacetPoints(nodes)])
         self.obstacle = nodes.obstacle  # type: ignore[assignment]
