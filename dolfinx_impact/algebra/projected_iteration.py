@@ -36,7 +36,7 @@ FREE = 150
 ACCELERATED = 2000
 #: Residual that is accepted then: with friction a heap may have no impulses at all that fulfil Coulomb's law
 #: to round-off, since its bodies have more contacts than degrees of freedom.
-_OF_HEAPS = 1e-6
+_OF_HEAPS, _STALLED = 1e-6, 300  # and iterations without a smaller one
 #: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
 _LATE, _FEW = 2100, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
@@ -260,8 +260,8 @@ def solve(
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
-        where round-off allows it, 1e-10 of a dense solution and 1e-6 of what is still left after 2000
-        products, and the number of products.
+        where round-off allows it, 1e-10 of a dense solution and 1e-6 of what momentum does not
+        lessen any more, and the number of products.
 
     Raises:
         NotConverged: When this is not reached.
@@ -301,7 +301,7 @@ def go_on(
                 continue
         if FREE < sweep <= ACCELERATED:
             momentum = momentum or Momentum(comm, at.smallest)
-            if sweep == ACCELERATED and at.least <= _OF_HEAPS:
+            if at.least <= _OF_HEAPS and (sweep == ACCELERATED or at.since >= _STALLED):
                 return at.best, at.sweeps
             at.x = momentum.next(x, g, cone) if sweep < ACCELERATED else at.best
             continue
