@@ -13,6 +13,7 @@ from .. import parallel
 from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..contact.contact_set import ContactSet
+from ..contact.rigid_contact import RigidContact
 from ..integrators.base import Integrator, bodies_with_history
 from ..integrators.constants import constants, is_constant
 from ..materials import HistoryLaw
@@ -98,7 +99,10 @@ def differences(s: Integrator, stored: Mapping[str, Any]) -> str:
 def _contact(contact: Contact) -> dict[str, Any]:
     if isinstance(contact, ContactSet):
         return {"members": [_contact(each) for each in contact.members]}
-    return {"points": contact.total, **constants(contact, Contact)}
+    found = constants(contact, Contact)
+    if isinstance(contact, RigidContact):  # files call the surface by the name that it had at first
+        found["facets"] = found.pop("surface")
+    return {"points": contact.total, **found}
 
 
 def fingerprint(s: Integrator) -> dict[str, tuple[str, AnyArray]]:
