@@ -13,6 +13,7 @@ still left, as tilted ones with a direction held, where S is singular in a block
 from __future__ import annotations
 
 import math
+import warnings
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,9 +35,9 @@ _MOST, PATIENCE = 5000, 12
 FREE = 150
 #: Iteration up to which iterates are accelerated.
 ACCELERATED = 2000
-#: Residual that is accepted then: with friction a heap may have no impulses at all that fulfil Coulomb's law
-#: to round-off, since its bodies have more contacts than degrees of freedom.
-_OF_HEAPS, _STALLED = 1e-6, 300  # and iterations without a smaller one
+#: Residual that is accepted then with friction, where it stalls: a heap, whose bodies have more contacts than
+#: degrees of freedom, may have no impulses that fulfil Coulomb's law to round-off.
+OF_HEAPS, _STALLED = 1e-6, 300  # and iterations without a smaller one
 #: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
 _LATE, _FEW = 2100, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
@@ -260,8 +261,8 @@ def solve(
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
-        where round-off allows it, 1e-10 of a dense solution and 1e-6 of what momentum does not
-        lessen any more, and the number of products.
+        where round-off allows it, 1e-10 of a dense solution and 1e-6 of one with friction that
+        momentum does not lessen any more, and the number of products.
 
     Raises:
         NotConverged: When this is not reached.
@@ -285,6 +286,7 @@ def go_on(
     """:func:`solve` from where an iteration stands, its first one or one after the free ones. Collective."""
     w, x_old, g_old, mixing, part = 1.0, np.zeros_like(at.x), np.zeros_like(at.x), Mixing(comm), 1.0
     momentum: Momentum | None = None
+    enough = OF_HEAPS if parallel.anywhere(comm, cone.friction[cone.active].any()) else ACCEPTED
     for sweep in range(at.sweeps, _MOST):
         x = at.x
         g = product(x) + c
@@ -301,8 +303,8 @@ def go_on(
                 continue
         if FREE < sweep <= ACCELERATED:
             momentum = momentum or Momentum(comm, at.smallest)
-            if at.least <= _OF_HEAPS and (sweep == ACCELERATED or at.since >= _STALLED):
-                return at.best, at.sweeps
+            if at.least <= enough and (sweep == ACCELERATED or at.since >= _STALLED):
+                return _nearly(at, comm), at.sweeps
             at.x = momentum.next(x, g, cone) if sweep < ACCELERATED else at.best
             continue
         if sweep > FREE:
@@ -317,12 +319,23 @@ def go_on(
                 quotients.add(products / squares)
         x_old, g_old = x, g
         at.x = cone.project(x - w * g)
-    if at.least <= _OF_HEAPS:
-        return at.best, _MOST
+    if at.least <= enough:
+        return _nearly(at, comm), _MOST
     raise NotConverged(
         f"the contact problem was not solved: after {_MOST} iterations its residual is {at.least:.3g}, above "
-        f"{_OF_HEAPS:g}. Do surfaces overlap deeply, or is friction large at corners?"
+        f"{enough:g}. Do surfaces overlap deeply, or is friction large at corners?"
     )
+
+
+def _nearly(at: Progress, comm: MPI.Comm) -> FloatArray:
+    """The best iterate; told once where it is no solution to round-off."""
+    if at.least > ACCEPTED and comm.rank == 0:
+        warnings.warn(
+            f"contact with friction is solved to {OF_HEAPS:g} of the largest free velocity in some steps, as "
+            "of bodies with more contacts than degrees of freedom: no better impulses are found",
+            stacklevel=2,
+        )
+    return at.best
 
 
 def _measured(
