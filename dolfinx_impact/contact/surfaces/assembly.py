@@ -22,6 +22,7 @@ from .ranks.region import Region
 from .roles import Roles
 from .search import Candidates, FacetSearch
 from .sides import normal_order
+from .swept.segments import Segments
 from .tables import DEPTH, FACING, LARGEST_GAP, Tables
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
@@ -473,80 +474,16 @@ class Assembly:
 
     # -- what is found at the last update
 
-    def covers(self, pairs: IntArray) -> BoolArray:
-        """Whether pairs of facets have a segment at the last :meth:`update`, or are glued, shape (k,).
-
-        Args:
-            pairs: Numbers of held facets, in any order, shape (k, 2).
-        """
-        found = np.zeros(len(pairs), np.uint8)
-        if len(pairs):
-            pairs = np.ascontiguousarray(pairs, np.int64)
-            given = address(pairs, "int64_t *"), address(found, "uint8_t *")
-            self._tables.functions.faces(self._tables.pointer, len(pairs), *given)
-        covered: BoolArray = found.astype(bool)
-        return covered if self.roles is None else covered | self.roles.tied(*pairs.T)
+    @property
+    def segments(self) -> Segments:
+        """The segments of the last :meth:`update`."""
+        return Segments(self._tables, self._segments, self.roles)
 
     def leave_out(self, tied: Assembly) -> None:
         """Take facets that a tie glues to each other for no pairs. Collective."""
-        every, mine = tied.all_facets(), self.facets
-        chosen = np.flatnonzero(every.surface >= 0)
-        rows = np.concatenate(
-            [np.sort(facets.global_nodes[facets.nodes], axis=1) for facets in (mine, every)]
-        )
-        number = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-        of_number = np.full(len(rows), -1)
-        of_number[number[: len(mine.nodes)]] = np.arange(len(mine.nodes))
-        place = of_number[number[len(mine.nodes) :]][chosen]
-        surface = np.full(len(mine.nodes), -1)
-        surface[place[place >= 0]] = every.surface[chosen][place >= 0]
         if self.roles is not None:
-            self.roles.leave_out(surface)
+            self.roles.leave_out(self.facets, tied.all_facets())
             self.take(True)
-
-    def deepest(self) -> tuple[float, float, int]:
-        """Deepest segment of those that are closed: its depth over the lesser height, used skin, facet.
-
-        The depth is that of the surfaces themselves, at most 0 where these do not touch; the used skin is
-        what the offset facets overlap, over both offsets. -1 is the facet where nothing is closed.
-        """
-        tables, m = self._tables, self._segments
-        if not m:
-            return 0.0, 0.0, -1
-        pairs, lowest = tables["segment"][:m], tables["lowest"][:m]
-        heights, offset = tables["height"][pairs].min(axis=1), tables["skin"][pairs].sum(axis=1)
-        depth = -(lowest + offset) / heights
-        worst = int(np.argmax(depth))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            used = np.where(offset > 0.0, -lowest / offset, 0.0)
-        return float(depth[worst]), float(used.max()), int(pairs[worst, 0])
-
-    def largest_depth(self) -> float:
-        """Largest of :meth:`depths`, at least 0 [m]."""
-        return max(0.0, -float(self._tables["lowest"][: self._segments].min(initial=0.0)))
-
-    def depths(self, pairs: IntArray) -> FloatArray:
-        """Depths at the lowest points of segments, shape (k,) [m]; of offset facets with a skin.
-
-        Args:
-            pairs: Numbers of held facets, in any order, shape (k, 2); those without a segment, or with one
-                that sleeps, have minus infinity.
-        """
-        tables, m, count = self._tables, self._segments, len(self.facets.nodes)
-        if not m:
-            return np.full(len(pairs), -np.inf)
-        first, second = np.sort(tables["segment"][:m], axis=1).T.astype(np.int64)
-        order = np.argsort(first * count + second, kind="stable")
-        known, (first, second) = (first * count + second)[order], np.sort(pairs, axis=1).T
-        place = np.minimum(np.searchsorted(known, first * count + second), m - 1)
-        depth = -tables["lowest"][:m][order][place]
-        return np.where(known[place] == first * count + second, depth, -np.inf)
-
-    def closed_pairs(self) -> IntArray:
-        """Pairs of held facets with a closed segment, shape (k, 2)."""
-        m = self._segments
-        closed: IntArray = self._tables["segment"][:m][self._tables["lowest"][:m] <= self.tolerance]
-        return closed
 
     # -- what is found at the last update of all gaps
 

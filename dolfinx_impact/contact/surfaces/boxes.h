@@ -62,32 +62,8 @@ static inline int boxes_reach(const Box *one, const Box *other, double margin)
     return reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
 }
 
-/* Exchange spheres until none before the middle lies above one behind it. */
-static void halve(Sphere *at, int64_t count, int64_t middle, int axis)
-{
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        double pivot = at[(low + high) / 2].centre[axis];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (at[i].centre[axis] < pivot)
-                i++;
-            while (at[j].centre[axis] > pivot)
-                j--;
-            if (i <= j) {
-                Sphere one = at[i];
-                at[i++] = at[j];
-                at[j--] = one;
-            }
-        }
-        if (middle <= j)
-            high = j;
-        else if (middle >= i)
-            low = i;
-        else
-            return;
-    }
-}
+#define KEY_ALONG(sphere, axis) ((sphere).centre[axis])
+DEFINE_HALVE(Sphere)
 
 /* Divide spheres into boxes, from `*used` on, the first half of a box right behind it. */
 static void divide(Sphere *spheres, int64_t first, int64_t count, Box *boxes, int64_t *used)

@@ -7,7 +7,7 @@ import numpy as np
 from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra.contact_operator import ascending
 from ...algebra.operators import coordinate_order
-from .facets import AllFacets
+from .facets import AllFacets, Facets
 from .search import Candidates
 from .sides import smooth_sides
 
@@ -62,12 +62,21 @@ class Roles:
         self.key: IntArray = np.empty(len(centres), np.int64)
         self.key[ascending(keys)] = np.arange(len(centres))
 
-    def leave_out(self, surface: IntArray) -> None:
+    def leave_out(self, mine: Facets, tied: Facets) -> None:
         """Take facets of different surfaces of a tie for no pairs.
 
         Args:
-            surface: Number of the tied surface of each facet, -1 for none, shape (facets,).
+            mine: All facets of the contact.
+            tied: All facets of the tie.
         """
+        chosen = np.flatnonzero(tied.surface >= 0)
+        rows = np.concatenate([np.sort(each.global_nodes[each.nodes], axis=1) for each in (mine, tied)])
+        number = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        of_number = np.full(len(rows), -1)
+        of_number[number[: len(mine.nodes)]] = np.arange(len(mine.nodes))
+        place = of_number[number[len(mine.nodes) :]][chosen]
+        surface = np.full(len(mine.nodes), -1)
+        surface[place[place >= 0]] = tied.surface[chosen][place >= 0]
         self._tied.append(surface)
 
     def tied(self, first: IntArray, second: IntArray) -> BoolArray:

@@ -124,6 +124,8 @@ class SurfaceContact(Contact):
     ) -> None:
         arguments.flag("tie", tie)
         arguments.flag("self_contact", self_contact)
+        if swept is not None:
+            arguments.flag("swept", swept)
         if tie and (friction or restitution or drift_correction or not touching or skin or swept):
             raise ValueError(
                 "a tie has neither friction nor restitution nor gaps: leave the other options out"

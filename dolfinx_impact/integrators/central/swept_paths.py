@@ -43,20 +43,12 @@ class _Asked:
     def __init__(self, response: DelassusOperator) -> None:
         self._response = response
 
-    def solve(
-        self,
-        state: ContactState,
-        b: FloatArray,
-        v: FloatArray,
-        t: float,
-        *,
-        closed: BoolArray | None = None,
-        last: Impulses | None = None,
-    ) -> Impulses:
+    def solve(self, state: ContactState, b: FloatArray, v: FloatArray, t: float, **given: Any) -> Impulses:
         """See :class:`.DelassusOperator`."""
         self.state, self.b, self.t = state, b, t
+        closed = given.get("closed")
         self.closed = state.closed if closed is None else closed
-        return self._response.solve(state, b, v, t, closed=closed, last=last)
+        return self._response.solve(state, b, v, t, **given)
 
 
 class SweptPaths:

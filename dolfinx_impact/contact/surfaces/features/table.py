@@ -85,5 +85,6 @@ def _text(name: str) -> str:
 @functools.cache
 def _library() -> Any:
     declared = "#include <stdint.h>\n" + _text("features.h")
-    source = [declared, f"#define FACING ({FACING})", *map(_text, _FILES)]
+    halve = resources.files(__name__.rsplit(".", 2)[0]).joinpath("halve.h").read_text(encoding="utf-8")
+    source = [declared, f"#define FACING ({FACING})", halve, *map(_text, _FILES)]
     return compiled("\n".join(source), _FLAGS, MPI.COMM_SELF, _text("features.h"))

@@ -29,32 +29,8 @@ static void clear(Box *box)
         box->low[i] = INFINITY, box->high[i] = -INFINITY;
 }
 
-/* Exchange boxes of facets until none before the middle lies above one behind it. */
-static void halve(Box *at, int64_t count, int64_t middle, int axis)
-{
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const double pivot = at[(low + high) / 2].low[axis] + at[(low + high) / 2].high[axis];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (at[i].low[axis] + at[i].high[axis] < pivot)
-                i++;
-            while (at[j].low[axis] + at[j].high[axis] > pivot)
-                j--;
-            if (i <= j) {
-                const Box one = at[i];
-                at[i++] = at[j];
-                at[j--] = one;
-            }
-        }
-        if (middle <= j)
-            high = j;
-        else if (middle >= i)
-            low = i;
-        else
-            return;
-    }
-}
+#define KEY_ALONG(box, axis) ((box).low[axis] + (box).high[axis])
+DEFINE_HALVE(Box)
 
 typedef struct {
     const features *f;

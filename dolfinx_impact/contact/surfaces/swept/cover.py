@@ -40,7 +40,7 @@ class Cover:
     def begin(self, x: FloatArray) -> None:
         """Begin a step at positions x, shape (nodes, gdim) [m]."""
         self._x, self._normals, self._path = x, self._normals[:0], None
-        self._deepest = self._assembly.largest_depth()
+        self._deepest = self._assembly.segments.largest_depth()
         self._doubtful = self._deepest > self._least
 
     def follow(self, path: FloatArray) -> bool:
@@ -56,10 +56,10 @@ class Cover:
 
     def __call__(self, pairs: IntArray) -> AnyArray:
         """Whether pairs of facets, shape (k, 2), are covered: 0, 1 closed, 2 open, shape (k,)."""
-        found = self._assembly.covers(pairs).astype(np.uint8)
+        found = self._assembly.segments.cover(pairs).astype(np.uint8)
         which = np.flatnonzero(found)
         if which.size:
-            depth = self._assembly.depths(pairs[which])
+            depth = self._assembly.segments.depths(pairs[which])
             found[which[depth < -self._assembly.tolerance]] = 2
             if self._doubtful:
                 found[which[~self._shallow(pairs[which], np.maximum(depth, 0.0))]] = 0

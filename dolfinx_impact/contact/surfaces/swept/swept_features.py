@@ -90,7 +90,10 @@ class SweptFeatures:
             u, path: Displacements of the nodes at its begin, and in it, shape (nodes, gdim) [m].
         """
         self.last = self.none
-        return self._paths.far(self.facets.x + u, path)
+        far = self._paths.far(self.facets.x + u, path)
+        if far:
+            self.numbers[NOW] = 0.0
+        return far
 
     def intersections(self, x: FloatArray) -> IntArray:
         """Pairs of facets that pass through each other at positions x (nodes, gdim), shape (pairs, 2)."""
@@ -135,7 +138,7 @@ class SweptFeatures:
 
     def look_at_covered(self, t: float) -> None:
         """Count contacts and penetration of the covered facets at the begin of the step. Collective."""
-        depth, used, facet = self._assembly.deepest()
+        depth, used, facet = self._assembly.segments.deepest()
         n = self.numbers
         n[DEEPEST], n[USED] = max(n[DEEPEST], depth), max(n[USED], used)
         n[INSIDE] += max(0.0, self._paths.inside - n[NOW])
@@ -144,7 +147,7 @@ class SweptFeatures:
             return
         if used >= 1.0:
             self.events.happened(USED_UP, t)
-        self.events.contact(self._assembly.closed_pairs(), t)
+        self.events.contact(self._assembly.segments.closed(), t)
 
     def keep(self, rows: FeatureRows, r: FloatArray, r_t: FloatArray, t: float) -> None:
         """Keep the rows of a step, with their impulses.
