@@ -302,9 +302,9 @@ class Recorder(Observer):
 
 
 def _certificates(contact: Contact | None) -> list[str]:
-    """Statements of contacts that test paths within steps."""
-    members: list[Any] = [each for each in contact.members if each.swept] if contact else []
-    return [str(each.certificate()) for each in members]
+    """Statements of contacts that test paths within steps, or that are with themselves."""
+    members: list[Any] = list(contact.members) if contact else []
+    return [str(each.certificate()) for each in members if each.swept or getattr(each, "itself", False)]
 
 
 def _facet_sizes(integrator: Any) -> FloatArray | None:

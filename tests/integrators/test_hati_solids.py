@@ -90,11 +90,11 @@ def two_layers():
     )
 
 
-def surfaces(ratio, step=0.5, friction=FRICTION):
+def surfaces(ratio, step=0.5, friction=FRICTION, **options):
     """HATI on two plates that meet, with friction between their surfaces."""
     cells = [tuple(f"{part}/{half}" for part in ("upper", "lower")) for half in ("near", "far")]
     near, far = parts(two_layers(), cells)
-    contact = di.SurfaceContact(near, "upper/bottom", "lower/top", friction=friction)
+    contact = di.SurfaceContact(near, "upper/bottom", "lower/top", friction=friction, **options)
     return HATI(near, far, step * near.critical_time_step(), contact, ratio=ratio)
 
 
@@ -315,6 +315,22 @@ def test_what_is_ahead_of_the_waves_from_the_interface_is_the_explicit_run():
     assert largest((s.fine.u - true.u)[: gone.size][gone]) < 1e-15
     assert largest((s.fine.v - true.v)[: gone.size][gone]) < 1e-14
     assert total(gone) > 0 and impulses > 1e-3
+
+
+def test_surfaces_in_contact_with_themselves_too():
+    """As named pairs where no part meets itself; paths are not tested, which is refused or said."""
+    ends, impulse = [], 0.0
+    for options in ({}, {"self_contact": True}):
+        s = surfaces(4, **options)
+        s.start(0.0, upper_falls)
+        for _ in range(20):
+            s.step()
+            impulse += s.r.sum()
+        assert s.contact.certificate().passed is None
+        ends.append(s.fine.v.copy())
+    assert np.abs(ends[0] - ends[1]).max() < 1e-12 * np.abs(ends[0]).max() and impulse > 0.0
+    with pytest.raises(ValueError, match="HATI does not test the paths .* swept=False"):
+        surfaces(4, swept=True)
 
 
 @pytest.mark.parametrize("surface", [False, True], ids=["disc", "surfaces"])
