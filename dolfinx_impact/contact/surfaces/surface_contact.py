@@ -136,7 +136,7 @@ class SurfaceContact(Contact):
         self.swept = len(names) < 2 if swept is None else bool(swept)
         self.constant = self.tie
         self.skin = skin
-        self._make_assembly(allow_penetration)
+        flat = self._make_assembly(allow_penetration)
         self._passing, self._evaluated_at = PassingCheck(self.assembly, names), 0.0
         gdim = body.gdim
         order = self.assembly.order()
@@ -160,11 +160,11 @@ class SurfaceContact(Contact):
             self._tie()
         elif not allow_penetration:
             refuse_overlap(self, np.zeros(body.size))
-        if self.drift_correction > 0 and _flat(self.facets, 1 if self.itself else len(names)):
+        if self.drift_correction > 0 and flat:
             self._tell_no_drift()
 
-    def _make_assembly(self, allow_penetration: bool) -> None:
-        """Collect the facets, choose roles, and set the points. Collective."""
+    def _make_assembly(self, allow_penetration: bool) -> bool:
+        """Collect the facets, choose roles, and set the points; whether all surfaces are flat. Collective."""
         body, names, itself = self.body, self.surfaces, self.itself
         skins, named = named_skins(body, self.skin, names)
         facets = collect(body, facet_shape(body.space), named, one=itself, every=not names)
@@ -186,6 +186,7 @@ class SurfaceContact(Contact):
             whole=self.swept or offsets is not None,
             facing=NEARLY if self.swept else FACING,
         )
+        return _flat(facets, 1 if itself else len(names))
 
     def _tie(self) -> None:
         """Set the rows of the tie, which never change. Collective."""
@@ -356,7 +357,7 @@ class SurfaceContact(Contact):
 
 
 def _flat(facets: Facets, count: int) -> bool:
-    """Whether each of the surfaces is flat at zero displacement."""
+    """Whether each surface is flat at zero displacement; of all facets, since a rank may hold none."""
     normals, _ = facets.normals(facets.x)
     each = [normals[facets.of(k)] for k in range(count)]
     return all(bool((n @ n[0] > 1.0 - _FLAT).all()) for n in each)
