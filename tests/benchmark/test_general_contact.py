@@ -147,7 +147,7 @@ def test_a_folded_strip_is_an_elastica():
     assert found["stiffness"] == pytest.approx(found["stiffness_exact"], rel=0.005)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_thinner_strips_and_other_distances():
     found, failed = results(STRIP, "moreau-jean", cells=2, gaps="0.061,0.051,0.041")
     ratios = np.array(found["force"]) / found["force_exact"]
@@ -179,7 +179,7 @@ def test_a_sphere_rests_or_falls(opening, falls):
     assert not failed and found["fell"] is falls and found["passed"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("opening", [0.1, 0.15])
 def test_heights_over_openings(opening):
     found, failed = results(HOLE, opening=opening)
