@@ -1,12 +1,14 @@
-"""A folded strip, bodies that meet at a point, a sphere on edges: equations that the formulas must fulfil."""
+"""Folded strip, pressed ring, bodies that meet at a point, sphere on edges: equations fulfilled."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from dolfinx_impact import exact
 from dolfinx_impact.exact.edge_impact import EdgeImpact, FreeBody, restitution
+from dolfinx_impact.exact.pressed_ring import FLAT
 from dolfinx_impact.exact.resting_sphere import RestingSphere
 
 rng = np.random.default_rng(3)
@@ -44,6 +46,57 @@ def test_shape_of_the_fold():
     assert np.hypot(np.diff(x), np.diff(y)).sum() == pytest.approx(fold.arc, rel=1e-3)
     assert y[[0, -1]] == pytest.approx([0.0, fold.distance], abs=1e-6)
     assert x.max() == pytest.approx(2 * fold.stiffness / fold.force * fold.curvature / 2, rel=1e-6)
+
+
+def test_constants_of_the_ring():
+    """Small loads: d = (pi/4 - 2/pi) P R^3/B; flat from 1.4355 R on, as two folds, where P does not jump."""
+    B, R, d = 3.0, 0.5, 1e-6
+    compliance = math.pi / 4 - 2 / math.pi
+    assert 1 / compliance == pytest.approx(6.72, abs=5e-3)
+    light = exact.PressedRing(B, R, 2 * R - d)
+    assert light.force == pytest.approx(B * d / R**3 / compliance, rel=1e-5)
+    assert light.energy == pytest.approx(light.force * d / 2, rel=1e-4)
+    none = exact.PressedRing(B, R, 2 * R)
+    assert none.force == 0.0 and none.energy == pytest.approx(0.0, abs=1e-13)
+    assert pytest.approx(1.4355, abs=5e-5) == FLAT
+    before, behind = (exact.PressedRing(B, R, FLAT * R * (1 + x)) for x in (1e-9, -1e-9))
+    for name in ("force", "energy", "curvature", "flat"):
+        assert getattr(before, name) == pytest.approx(getattr(behind, name), rel=1e-7, abs=1e-8)
+    for radius in (0.5, 0.7):
+        assert exact.PressedRing(B, radius, 0.4).force == pytest.approx(5.742 * B / 0.4**2, rel=1e-4)
+    assert exact.PressedRing(B, R, 0.4).flat == pytest.approx(math.pi * R - 2.1884 * 0.4, abs=1e-4)
+
+
+@pytest.mark.parametrize("high, low", [(2.0, 1.9), (1.8, 1.45), (1.43, 0.3)])
+def test_plates_work_what_the_ring_stores(high, low):
+    """By Gauss's rule, before and after parts of it lie flat."""
+    at, weights = np.polynomial.legendre.leggauss(20)
+    places = (high + low) / 2 + (high - low) / 2 * at
+    work = weights @ [exact.PressedRing(2.0, 1.0, place).force for place in places] * (high - low) / 2
+    stored = [exact.PressedRing(2.0, 1.0, place).energy for place in (low, high)]
+    assert work == pytest.approx(stored[0] - stored[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("place", [1.97, 1.7, 1.4356])
+def test_the_ring_is_an_equilibrium(place):
+    """Integrated from a plate to the side: B d2a/ds2 = P/2 cos a ends upright, at half the distance."""
+    ring = exact.PressedRing(2.0, 1.0, place)
+    curvature = math.sqrt(max(ring.curvature**2 - ring.force / 2.0, 0.0))
+    end = solve_ivp(
+        lambda _, y: [y[1], ring.force / 4.0 * math.cos(y[0]), math.sin(y[0]), (y[1] - 1.0) ** 2],
+        (0.0, math.pi / 2),
+        [0.0, curvature, 0.0, 0.0],
+        rtol=1e-11,
+        atol=1e-12,
+    ).y[:, -1]
+    assert end[:3] == pytest.approx([math.pi / 2, ring.curvature, place / 2], rel=1e-6)
+    assert 4 * end[3] == pytest.approx(ring.energy, rel=1e-5)  # 4 times B/2 = 1
+
+
+def test_distances_that_are_none():
+    for place in (0.0, -1.0, 2.1, math.nan):
+        with pytest.raises(ValueError, match="distance must be above 0 and at most twice the radius, 2 m"):
+            exact.PressedRing(1.0, 1.0, place)
 
 
 def body(mass):
