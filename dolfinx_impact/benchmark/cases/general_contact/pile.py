@@ -36,8 +36,9 @@ _STORED = [energy.TERMS.index(name) for name in ("kinetic", "complementary", "in
 _EXTERNAL = energy.TERMS.index("external")
 #: The mean force is that of this last part of the run.
 LAST = 0.3
-#: End of the run: time of the fall from the highest place, and so many times that of a fall over a side.
-SETTLE = 12.0
+#: End of the run: time of the fall from the highest place, and so many times that of a fall over a side, with
+#: more for each layer of blocks: those below rest last.
+SETTLE, LAYER = 10.0, 2.0
 #: Impulse beside weight and momentum; mean force at rest beside the weight; gain of energy.
 ROUNDING, WEIGHT, GAIN = 1e-12, 1e-3, 1e-9
 
@@ -113,7 +114,7 @@ class Pile(common.SolidCase):
     def end(self, p: Values, scheme: Scheme) -> float:
         """After the fall from the highest place, when the pile rests [s]."""
         fall, over_side = (math.sqrt(2 * way / p["gravity"]) for way in (models.height(p), p["side"]))
-        return fall + SETTLE * over_side
+        return fall + (SETTLE + LAYER * models.layers(p)) * over_side
 
     def measure(self, run: Problem) -> Results:
         """Impulse and mean force of the box beside weight and momentum, energy, certificate. Collective."""

@@ -90,9 +90,14 @@ def make_blocks(p: Values) -> Solid:
     )
 
 
+def layers(p: Values) -> int:
+    """Number of layers in which the blocks begin."""
+    return math.ceil(p["blocks"] / ACROSS**2)
+
+
 def height(p: Values) -> float:
     """Height of the uppermost layer at the start, above the floor [m]."""
-    return float(PITCH * p["side"] * math.ceil(p["blocks"] / ACROSS**2))
+    return float(PITCH * p["side"] * layers(p))
 
 
 def walls(body: Solid, p: Values) -> RigidContact:
