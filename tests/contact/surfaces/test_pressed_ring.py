@@ -83,6 +83,7 @@ def pressed(around, across, distances, *, steps=4, stay=6, change=4):
     return np.array(forces), s
 
 
+@pytest.mark.mpi
 def test_a_ring_between_plates():
     """On a coarse mesh, in steps of a whole period."""
     around, distances = 40, (1.9 * RADIUS, 1.2 * RADIUS)

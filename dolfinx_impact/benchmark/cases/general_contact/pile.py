@@ -37,7 +37,7 @@ _EXTERNAL = energy.TERMS.index("external")
 #: The mean force is that of this last part of the run.
 LAST = 0.3
 #: End of the run: time of the fall from the highest place, and so many times that of a fall over a side, with
-#: more for each layer of blocks: those below rest last.
+#: more for each layer of blocks: a higher pile takes longer to come to rest.
 SETTLE, LAYER = 10.0, 2.0
 #: Impulse beside weight and momentum; mean force at rest beside the weight; gain of energy.
 ROUNDING, WEIGHT, GAIN = 1e-12, 1e-3, 1e-9
