@@ -124,6 +124,8 @@ class Integrator:
     remarks: Mapping[str, str] = MappingProxyType({})
     #: Whether the paths of features within a step are tested, as contacts with ``swept=True`` ask.
     sweeps = False
+    #: Sum of the normal impulses of features in the last step, the same on all ranks [N s].
+    r_features: float = 0.0
     #: Whether materials with history are allowed: the last forces of a step are those at its end.
     follows_history = False
 

@@ -38,6 +38,8 @@ class Steps:
         fine: :attr:`~.Integrator.fine_records` of the scheme, shape (capacity, substeps, p) each; undefined
             for the initial state.
         further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
+        r_features: :attr:`~.Integrator.r_features` where paths of features are tested, shape (capacity, 1)
+            [N s], else (capacity, 0).
         covered: :meth:`.ContactNodes.covered` where it changes, shape (capacity, p), else (capacity, 0).
         lost_force: Largest ratio of :class:`.LostForce`, shape (capacity,); zeros until that has written it.
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
@@ -68,6 +70,7 @@ class Steps:
             "r_t": integrator.r_t.size,
             "energies": len(energy.TERMS) + (0 if balance is None else len(balance.further)),
             **{name: p for name in integrator.point_records},
+            "r_features": int(contact is not None and contact.swept),
             "covered": p if self.partly else 0,
             "lost_force": 1,
         }
@@ -90,6 +93,7 @@ class Steps:
         records = integrator.fine_records.items() if fine else ()
         self.fine = {name: np.zeros((n, *each.shape)) for name, each in records}
         self.further = {name: self._columns[name] for name in integrator.point_records}
+        self.r_features = self._columns["r_features"]
         self.covered, self.lost_force = self._columns["covered"], self._columns["lost_force"][:, 0]
 
     def cut(self) -> Steps:
@@ -107,6 +111,7 @@ class Steps:
         self.u[i], self.v[i] = self.rows(s.u), self.rows(s.v)
         self.v_t[i] = kernels.load().row_sums(self.rows.weights, s.v_mean_at(self.rows.dofs))
         self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
+        self.r_features[i] = s.r_features
         for name, values in self.further.items():
             values[i] = getattr(s, name)
         if self.partly:

@@ -89,9 +89,9 @@ class ContactForce(Observer):
     """Observer that sums the impulses of all contact points in every step of a run.
 
     A history has impulses point by point, as sums since its previous sample: this has their resultant
-    at full resolution, friction and the impulses of a change of the time step included. It is part of
-    checkpoints. The impulses of surfaces of one body on each other cancel: beside an obstacle its force is
-    left.
+    at full resolution, friction, features and the impulses of a change of the time step included. It is
+    part of checkpoints. The impulses of surfaces of one body on each other cancel: beside an obstacle its
+    force is left.
     """
 
     needs_energies = False

@@ -59,12 +59,12 @@ class FieldWriter(Observer):
     - ``stress [Pa]``: von Mises stress at ``t``, see :class:`.VonMises`; not for frames, and for a
       :class:`.FormSystem` where it defines one;
     - ``impulse [N s]``: normal and tangential contact impulse on each node (not a density), summed over the
-      steps since the previous sample, in the first one that of an impact at the start; 0 at nodes without a
-      contact point;
+      steps since the previous sample, in the first one that of an impact at the start, with impulses of
+      features whose paths would have met; 0 at nodes without a contact point or such a feature;
     - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without;
     - ``pressure [Pa]`` of the last step, see :meth:`.Contact.pressure`, of a tie the component along the
       normal; the largest one at nodes with several points, 0 where nothing is opposite, NaN at nodes
-      without a point. Not among the default names.
+      without a point; impulses of features are in none. Not among the default names.
     - ``plastic strain``, the equivalent one, and ``yield stress [Pa]`` at ``t``, see :class:`.HistoryField`;
       of bodies whose law has them, such as :class:`.J2Plasticity`.
 

@@ -35,6 +35,9 @@ class Result(Mapping[str, AnyArray]):
     - ``t`` (n,) times; ``u`` (n, k) and ``v_t`` (n, k) displacements and velocities at ``t``;
     - ``v`` (n, k) velocities at the times ``t_v`` (n,) of the scheme;
     - ``gap`` (n, p) at ``t``; ``r`` (n, p) impulses, the sum since the previous sample, at ``t_r = t``;
+    - where paths of features are tested, ``r_features`` (n,): the sum of the normal impulses of edges,
+      vertices and facets that would have met, which are no points' own, with half of the sum of the lengths
+      of those that moved nodes together, summed as ``r``;
     - ``labels`` (k,), ``contact_labels`` (p,); points in the order of :meth:`.Contact.places`;
     - with contact, ``lost_force`` (n,): the force that a penetration hides over the contact force, the
       largest ratio of all points, 0 where no contact lasts: :mod:`dolfinx_impact.integrators.lost_force`;
@@ -271,9 +274,9 @@ class Result(Mapping[str, AnyArray]):
         - ``t_start``, ``t_end``, ``steps``, ``samples``, ``seconds``;
         - ``contact_points``, ``tied_points``; ``contact_start`` and ``contact_end``, the first and the last
           sample with an impulse; ``impulse``, the sum of the normal impulses, ``impulse_peak``, the largest
-          one of all points in a sample, ``friction_impulse``, the sum of the lengths of the tangential ones,
-          of ties none; ``penetration``, the largest one in any step; ``gap_least`` and ``pressure_peak``,
-          without ties;
+          one of all points in a sample, both with those of features; ``friction_impulse``, the sum of the
+          lengths of the tangential ones at points; of ties none; ``penetration``, the largest one in any
+          step; ``gap_least`` and ``pressure_peak``, without ties;
         - ``u_peak``, ``v_peak``: the largest entries of ``u`` and ``v_t``;
         - ``kinetic_start``, ``kinetic_end``, ``kinetic_peak``, ``internal_end``, ``internal_peak``;
           ``external``, ``contact_work``, ``dissipated``, ``interface``, ``plastic_work`` up to the end, and
@@ -320,10 +323,13 @@ class Result(Mapping[str, AnyArray]):
         tied = ", tied" if self.tied.any() else ""
         if not r.shape[1]:
             return tied
-        hits = r.sum(axis=1) > 0
-        depth = self._depth()
+        of_features = self.get("r_features", np.zeros(len(r)))
+        impulses, depth = r.sum(axis=1) + of_features, self._depth()
+        hits = impulses > 0
         if hits.any():
-            return f"{tied}, contact seen from {self['t'][hits][0]:.6g} s, impulse {r.sum():.6g} N s{depth}"
+            part = f" ({of_features.sum():.6g} N s of features)" if of_features.any() else ""
+            first, total = self["t"][hits][0], impulses.sum()
+            return f"{tied}, contact seen from {first:.6g} s, impulse {total:.6g} N s{part}{depth}"
         if not self._inside:
             none = "no contact point has touched" if self.warnings else "no contact"
             return f"{tied}, {none}, impulse 0 N s{depth}"

@@ -67,15 +67,16 @@ def row(run: Result, relative_residual: float) -> dict[str, str | int | float]:
 def _contact(run: Result) -> dict[str, int | float]:
     """Number of points, times, impulses, depth and peaks; ties count as points alone."""
     r = run.get("r", np.zeros((len(run["t"]), 0)))[:, ~run.tied]
-    hits = np.flatnonzero((r > 0).any(axis=1))
+    impulses = r.sum(axis=1) + run.get("r_features", np.zeros(len(r)))
+    hits = np.flatnonzero((r > 0).any(axis=1) | (impulses > 0))
     r_t = run["r_t"][:, ~run.tied] if "r_t" in run else np.zeros((0, 0, 1))
     return {
         "contact_points": int(run.tied.size),
         "tied_points": int(run.tied.sum()),
         "contact_start": float(run["t"][hits[0]]) if hits.size else math.nan,
         "contact_end": float(run["t"][hits[-1]]) if hits.size else math.nan,
-        "impulse": float(r.sum()),
-        "impulse_peak": float(r.sum(axis=1).max(initial=0.0)),
+        "impulse": float(impulses.sum()),
+        "impulse_peak": float(impulses.max(initial=0.0)),
         "friction_impulse": float(np.linalg.norm(r_t, axis=-1).sum()),
         "penetration": float(run.penetration),
         "gap_least": -_largest(-_untied(run, run["gap"])) if "gap" in run else math.nan,

@@ -31,6 +31,7 @@ _KNOWN = {
     "gap": ("gap", "m"),
     "r": ("normal impulse since the sample before", "N s"),
     "r_t": ("tangential impulse since the sample before", "N s"),
+    "r_features": ("normal impulses of features since the sample before", "N s"),
     "pressure": ("contact pressure", "Pa"),
     "tau": ("position impulse", "m"),
     "lost_force": ("largest hidden force over contact force", "1"),

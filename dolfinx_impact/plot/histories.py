@@ -98,11 +98,17 @@ def history(
     parallel.on_root(parallel.world(), lambda: _history(path, runs, exact or {}, title))
 
 
+def _cumulated(run: Result) -> FloatArray:
+    """Sum of the normal impulses of points and features up to each sample, shape (n,) [N s]."""
+    impulses = run["r"].sum(axis=1) + run.get("r_features", 0.0)
+    return np.asarray(np.cumsum(impulses))
+
+
 #: Panels of :func:`history` other than energies: label, unit, curve.
 _CURVES: dict[str, tuple[str, str, Callable[[Result], FloatArray]]] = {
     "u": ("mean displacement", "m", lambda run: run["u"].mean(axis=1)),
     "v": ("mean velocity", "m/s", lambda run: run["v_t"].mean(axis=1)),
-    "impulse": ("cumulated impulse", "N s", lambda run: np.cumsum(run["r"].sum(axis=1))),
+    "impulse": ("cumulated impulse", "N s", _cumulated),
 }
 
 

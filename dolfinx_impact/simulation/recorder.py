@@ -84,6 +84,7 @@ class Recorder(Observer):
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
+        self._of_features = np.zeros(self._history.r_features.shape[1])
         if history is not None:
             self._resume(history)
         if factor > 1:
@@ -117,6 +118,7 @@ class Recorder(Observer):
         for sums, values, rest in (
             (history.r, part.r, self._impulses),
             (history.r_t, part.r_t, self._tangential),
+            (history.r_features, part.r_features, self._of_features),
         ):
             _sum_between(values[: part.count], samples, self.every, rest, sums[target])
         history.count += numbers.size
@@ -131,6 +133,7 @@ class Recorder(Observer):
         if hasattr(scheme, "r_change"):
             self._impulses += scheme.r_change
             self._tangential += scheme.r_t_change
+            self._of_features += getattr(scheme, "r_features_change", 0.0)
 
     def _reserve(self, samples: int) -> None:
         """Allocate space for further samples: an adapted time step may lead to more than expected."""
@@ -154,7 +157,11 @@ class Recorder(Observer):
         capacity = max(where.size, number_of_samples(self.every, self._begin, self._steps))
         self._set(old.table[where], capacity)
         new = self._history
-        for sums, values, rest in ((new.r, old.r, self._impulses), (new.r_t, old.r_t, self._tangential)):
+        for sums, values, rest in (
+            (new.r, old.r, self._impulses),
+            (new.r_t, old.r_t, self._tangential),
+            (new.r_features, old.r_features, self._of_features),
+        ):
             if where[-1] + 1 < old.count:
                 rest += values[where[-1] + 1 : old.count].sum(axis=0)
             sums[: where.size] = np.add.reduceat(values[: where[-1] + 1], np.append(0, where[:-1] + 1))
@@ -176,6 +183,7 @@ class Recorder(Observer):
         history = self._history
         history.table[history.count] = self._last
         history.r[history.count], history.r_t[history.count] = self._impulses, self._tangential
+        history.r_features[history.count] = self._of_features
         history.count += 1
 
     def samples(self, first: int) -> FloatArray:
@@ -200,6 +208,8 @@ class Recorder(Observer):
             arrays["lost_force"] = ("points", self.lost_force.state())
             if self._integrator.has_friction:
                 arrays["tangential"] = ("points", self._tangential)
+            if self._of_features.size:
+                arrays["of_features"] = ("number", self._of_features)
         return arrays
 
     def _resume(self, history: RunHistory) -> None:
@@ -213,11 +223,13 @@ class Recorder(Observer):
         table, self._last[:] = history.samples(self.layout)
         self._set(table, max(self._history.capacity, len(table)))
         if history.stamp is None:  # impulses up to here belong to the samples that are not stored
-            self._history.r[0], self._history.r_t[0] = 0.0, 0.0
+            self._history.r[0], self._history.r_t[0], self._history.r_features[0] = 0.0, 0.0, 0.0
         elif contact is not None:
             self._impulses[:] = read("history/impulses", "points")
             if self._integrator.has_friction:
                 self._tangential[:] = read("history/tangential", "points")
+            if self._of_features.size:
+                self._of_features[:] = read("history/of_features", "number")
 
     def result(self, seconds: float, warnings: Sequence[str]) -> Result:
         """The history of all ranks, columns in the order of the rows. Collective.
@@ -250,6 +262,8 @@ class Recorder(Observer):
             arrays.update(zip((*energy.TERMS, *self._balance.further), energies.T))
             arrays["residual"] = energy.residual(arrays)
         hidden, told = self.lost_force.worst(self._largest_stored(arrays))
+        if self._of_features.size:
+            arrays["r_features"] = history.r_features[:, 0].copy()
         if contact is not None:
             arrays["lost_force"] = history.lost_force.copy()
         closes = self._balance is not None and self._balance.closes

@@ -285,7 +285,7 @@ class ChunkedRun:
     def _record_start(self) -> None:
         self._steps.append()
         if self.integrator.n > 0:  # the impulse is part of the history that this one continues
-            self._steps.r[0], self._steps.r_t[0] = 0.0, 0.0
+            self._steps.r[0], self._steps.r_t[0], self._steps.r_features[0] = 0.0, 0.0, 0.0
         self._publish()
 
     def _publish(self) -> None:

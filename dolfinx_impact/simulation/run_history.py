@@ -151,8 +151,8 @@ class RunHistory:
             ValueError: Samples of other rows, points or energies than those of the run here.
         """
         for name, mine in layout.columns.items():
-            if self._columns.get(name) != mine:
-                stored = self._columns.get(name, 0)
+            stored = self._columns.get(name, 0)  # files of earlier versions do not have all of them
+            if stored != mine:
                 raise self.arrays.other(
                     f"its history has {stored} columns of {name}, this run's {mine}; give record= and the "
                     "contact of the stored run"

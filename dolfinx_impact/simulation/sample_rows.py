@@ -39,7 +39,7 @@ class SampleRows:
         mine: list[IntArray] = []
         for name, width in steps.widths.items():
             begin = sum(self.columns.values())
-            if name in ("t", "t_v", "energies", "lost_force"):
+            if name in ("t", "t_v", "energies", "r_features", "lost_force"):
                 places, self.columns[name] = np.arange(width), width
             else:
                 at, total = rows if name in ("u", "v_t", "v") else points

@@ -51,6 +51,8 @@ class CentralDifferences(Integrator):
         r_impact, r_t_impact: The part of those before it that was an impact, likewise.
         swept: Impulses of features in the last step, over the dofs, shape (size,) [N s]; None where their
             paths are not tested. ``swept_change`` and ``swept_impact`` are to it what those of r are to r.
+        r_features: Sum of the normal impulses of features in the last step [N s], the same on all ranks, see
+            :class:`.SweptPaths`; ``r_features_change`` is what the last change of the step has added.
         certificates: What contacts know of the steps so far, in numbers that a checkpoint holds.
 
     Raises:
@@ -66,6 +68,7 @@ class CentralDifferences(Integrator):
     swept: FloatArray | None = None
     swept_change: FloatArray | None = None
     swept_impact: FloatArray | None = None
+    r_features_change = 0.0
     certificates: FloatArray
     state_names: tuple[str, ...] = ("u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start")
 
@@ -119,6 +122,11 @@ class CentralDifferences(Integrator):
     def contact_condition(self) -> float:
         """Lower bound of the condition number of the scaled H there, from the steps of the iteration."""
         return float(getattr(self._response, "condition", 1.0)) if self.contact is not None else 1.0
+
+    @property
+    def r_features(self) -> float:  # type: ignore[override]
+        """See the attributes."""
+        return 0.0 if self._paths is None else self._paths.impulse
 
     def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and position [m] at which the active set is decided at velocity level: ``t`` and ``u``."""
@@ -210,7 +218,7 @@ class CentralDifferences(Integrator):
         """
         for given in (self.r_change, self.r_t_change, self.r_impact, self.r_t_impact):
             given[...] = 0.0
-        self.swept_change = self.swept_impact = None
+        self.swept_change, self.swept_impact, self.r_features_change = None, None, 0.0
         before = self._nodal_change if self.n == 0 else None  # of an earlier change at this time
         if self.n >= 0 and dt != self.dt:
             change(self, float(dt))

@@ -26,7 +26,7 @@ def change(s: Any, dt: float) -> None:
         s: The scheme, :class:`.CentralDifferences`.
         dt: The new time step h' [s].
     """
-    swept = None if s.swept is None else s.swept.copy()
+    swept, of_features = None if s.swept is None else s.swept.copy(), s.r_features
     n, h, inverse, moved = s.system.owned, s.dt, s.system.inverse_mass, s.system.prescribed
     last = _of_step(s)
     mean = formulas.mean_velocity(s.v_before, s.v)[moved.dofs]
@@ -39,6 +39,7 @@ def change(s: Any, dt: float) -> None:
     if swept is not None:  # impacts, whole
         s.swept_change, s.swept_impact = s.swept - swept, swept
         s.swept[:], s._sweeping = 0.0, False
+        s.r_features_change, s._paths.impulse = s.r_features - of_features, 0.0
     s.v_start[:n] -= 0.5 * dt * inverse * s.f[:n]
     s.v_start[moved.dofs] = mean
     s.v_before[:] = formulas.velocity_before(s.v_start, s.v)

@@ -66,10 +66,15 @@ class SweptPaths:
 
     Args:
         scheme: The scheme, :class:`.CentralDifferences`, with a contact that tests paths.
+
+    Attributes:
+        contacts: What tests the paths of each contact that asks for it.
+        impulse: Sum of the normal impulses of the rows in the last step, with half of the sum of the lengths
+            of what moved nodes together; the same on all ranks [N s].
     """
 
     def __init__(self, scheme: Any) -> None:
-        self._scheme, self._comm = scheme, scheme.system.comm
+        self._scheme, self._comm, self.impulse = scheme, scheme.system.comm, 0.0
         members = [each for each in scheme.contact.members if each.swept]
         self.contacts: list[SweptFeatures] = [each.paths for each in members]
         self._friction = np.array([each.friction for each in members])
@@ -118,7 +123,7 @@ class SweptPaths:
             response: Delassus operator of the contact.
             first: Whether this is the start, of which half of the impulses act on the velocity.
         """
-        s, asked = self._scheme, _Asked(response)
+        s, asked, self.impulse = self._scheme, _Asked(response), 0.0
         self._free[:] = s.v
         found = s.enforcement.impulses(s, asked, first=first)
         self._nodes.gather(s.u, self._u)
@@ -187,6 +192,7 @@ class SweptPaths:
             response.apply(found, s.v)
             hits = self._hits(hits)
         self._count(rows, of_rows, count)
+        self.impulse = float(of_rows[:, 0].sum())
         if len(hits):
             self._move_together(found, hits, factor)
         return found
@@ -272,6 +278,7 @@ class SweptPaths:
         if found.swept is None:
             found.swept = np.zeros(s.system.size)
         found.swept[dofs] += impulses[own] / factor
+        self.impulse += 0.5 * float(np.linalg.norm(impulses, axis=1).sum()) / factor
         for k in involved:
             self.contacts[k].numbers[MOVED] += 1
             self.contacts[k].events.happened(TOGETHER, s.t)
