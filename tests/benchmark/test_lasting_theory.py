@@ -80,9 +80,17 @@ def test_hertz_with_few_facets(geometry, load, error):
     assert found["half_width"] == pytest.approx(found["half_width_exact"], rel=0.03)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("geometry", ["line", "point"])
-@pytest.mark.parametrize("second", [{}, {"radius2": 0.02}, {"radius2": -0.015, "E2": 1e10, "nu2": 0.4}])
+CYLINDER, SOCKET = {"radius2": 0.02}, {"radius2": -0.015, "E2": 1e10, "nu2": 0.4}
+
+
+@pytest.mark.parametrize(
+    "geometry, second",
+    [pytest.param(*each, marks=pytest.mark.slow) for each in (("line", CYLINDER), ("point", SOCKET))]
+    + [
+        pytest.param(*each, marks=pytest.mark.nightly)
+        for each in (("line", {}), ("line", SOCKET), ("point", {}), ("point", CYLINDER))
+    ],
+)
 def test_hertz_with_ten_facets(geometry, second):
     found, failed = results(HERTZ, geometry=geometry, **second)
     assert not failed and found["pressure_error"] < 0.02

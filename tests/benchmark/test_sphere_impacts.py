@@ -41,9 +41,13 @@ def test_a_gauge_is_at_the_middle_of_the_rod():
     assert found["second_contact"] is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "scheme, thickness", [("cd-lagrange", 2.5e-3), ("moreau-jean", 2.5e-3), ("moreau-jean", 5e-3)]
+    "scheme, thickness",
+    [
+        pytest.param("cd-lagrange", 2.5e-3, marks=pytest.mark.slow),
+        pytest.param("moreau-jean", 2.5e-3, marks=pytest.mark.nightly),
+        pytest.param("moreau-jean", 5e-3, marks=pytest.mark.nightly),
+    ],
 )
 def test_waves_in_a_plate_decide_the_restitution(scheme, thickness):
     _, _, found, verdicts = cases.run("sphere-plate", scheme, thickness=thickness, **COARSE)
@@ -52,8 +56,13 @@ def test_waves_in_a_plate_decide_the_restitution(scheme, thickness):
     assert found["force_deviation"] < 0.06
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        pytest.param("cd-lagrange", marks=pytest.mark.nightly),
+        pytest.param("moreau-jean", marks=pytest.mark.slow),
+    ],
+)
 def test_a_wave_in_a_rod_decides_the_restitution_and_a_gauge_reads_the_force(scheme):
     _, _, found, verdicts = cases.run("sphere-rod", scheme, **COARSE)
     assert ratios(found) == pytest.approx([1.0] * 3, abs=0.05)

@@ -145,7 +145,7 @@ SMALLER = {
     ),
 }
 #: On several ranks too; the nightly tier runs all of them there.
-ON_RANKS = ("by_hand.py", "crushed_can.py", "pile.py")
+ON_RANKS = ("by_hand.py", "crushed_can.py")
 
 
 class InThisProcess:

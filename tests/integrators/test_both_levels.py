@@ -62,7 +62,9 @@ def rises(s, steps):
 
 @THETA
 @pytest.mark.parametrize("tolerance", [None, 0.0])
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "every", [12, pytest.param(4, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)]
+)
 def test_energy_never_rises_and_no_point_is_inside(theta, tolerance, every):
     for courant, steps in COURANTS.items():
         for gap in GAPS[::every]:

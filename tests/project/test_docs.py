@@ -281,8 +281,16 @@ def test_block(names_of):
     assert block.total_mass == pytest.approx(8.0, rel=1e-12)
 
 
-def test_obstacles(names_of):
-    gaps = names_of("contact")["gaps"]
+@pytest.fixture(scope="module")
+def names_of_contact():
+    """What the programs of the page of contact define; they write no files."""
+    names: dict = {"__name__": "contact"}
+    exec(compile("\n".join(PROGRAMS["contact"]), ".docs/contact.md", "exec"), names)
+    return names
+
+
+def test_obstacles(names_of_contact):
+    gaps = names_of_contact["gaps"]
     assert gaps.keys() == {"bowl", "stairs", "wavy floor", "lift"}
     assert gaps["bowl"] == pytest.approx(1 - np.hypot(0.3, 0.5), rel=1e-14)
     assert gaps["stairs"] == pytest.approx(0.5, rel=1e-14)
@@ -290,14 +298,14 @@ def test_obstacles(names_of):
     assert gaps["lift"] == pytest.approx(0.5 - 0.2, rel=1e-14)
 
 
-def test_sharp_obstacles(names_of):
+def test_sharp_obstacles(names_of_contact):
     """The spike between the nodes is not passed: it is as deep as the path of a step."""
-    assert 0 < names_of("contact")["deepest"] < 1e-3
+    assert 0 < names_of_contact["deepest"] < 1e-3
 
 
-def test_drift(names_of):
+def test_drift(names_of_contact):
     """The last bead is the one whose drift is corrected."""
-    names = names_of("contact")
+    names = names_of_contact
     assert names["correction"] and names["run"].penetration < 1e-3 and names["lost"] < 1e-3
 
 

@@ -247,9 +247,8 @@ def test_processes_that_do_not_start_end_a_study(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("turn", range(2))
-def test_a_study_that_is_killed_goes_on(turn, spawn, launch, tmp_path):
-    killed_and_resumed(spawn, launch, tmp_path, 0.4 * turn)
+def test_a_study_that_is_killed_goes_on(spawn, launch, tmp_path):
+    killed_and_resumed(spawn, launch, tmp_path, 0.4)
 
 
 @pytest.mark.nightly

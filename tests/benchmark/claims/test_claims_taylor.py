@@ -119,12 +119,12 @@ def test_an_outlier_is_not_claimed():
 
 
 class Coarse(cases.Smaller):
-    """Three shots of 8 cells; ``changed`` are further settings."""
+    """Three shots of 6 cells; ``changed`` are further settings."""
 
     changed = {}
 
     def less(self, case, settings):
-        return {"cells": 8, **self.changed}
+        return {"cells": 6, **self.changed}
 
 
 class Finer(Coarse):
@@ -144,24 +144,32 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("runs")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("id", DECIDED)
+#: Sets whose runs are as long as all others together; those of hot copper, and of cold steel, are like them.
+LONG = ("taylor-length-copper-etp-cold-", "taylor-length-4340-gust-hot-")
+
+
+def in_tiers(ids):
+    """The ids with marks: slow, or nightly where runs are long."""
+    marks = {id: pytest.mark.nightly if id.startswith(LONG) else pytest.mark.slow for id in ids}
+    return [pytest.param(id, marks=mark) for id, mark in marks.items()]
+
+
+@pytest.mark.parametrize("id", in_tiers(DECIDED))
 def test_claims_hold_of_three_shots(id, folder):
     found = CLAIMS[id].decide((Finer if "-face-copper" in id else Coarse)(folder))
     assert found.reproduced is True, found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "id", [id for id in LENGTHS if "-etp-" not in id]
-)  # these are slow, as that of Wilkins
+@pytest.mark.parametrize("id", in_tiers(id for id in LENGTHS if "-etp-" not in id))  # as that of Wilkins
 def test_claims_do_not_hold_of_another_metal(id, folder):
     found = CLAIMS[id].decide(Stiff(folder))
     assert found.reproduced is False and abs(found.measured) > CLAIMS[id].compare.bound, found
 
 
-@pytest.mark.slow
-def test_controls_turn_where_the_model_is_whole(folder):
+@pytest.mark.parametrize(
+    "control", [pytest.param("rate", marks=pytest.mark.slow), pytest.param("cold", marks=pytest.mark.nightly)]
+)
+def test_controls_turn_where_the_model_is_whole(control, folder):
     """With the effect of the rate, and hot, neither is off by as much."""
 
     class Whole(Coarse):
@@ -170,9 +178,9 @@ def test_controls_turn_where_the_model_is_whole(folder):
             hot = {"temperature": 725.0} if "temperature" in settings else {}
             return {"cells": 6, **as_measured, **hot}
 
-    for id in DECIDED:
-        if "-control-" in id:
-            assert CLAIMS[id].decide(Whole(folder)).reproduced is False
+    (id,) = (id for id in DECIDED if f"-control-{control}-" in id)
+    found = CLAIMS[id].decide(Whole(folder))
+    assert found.reproduced is False and found.measured is not None, found
 
 
 class All(cases.Smaller):
@@ -194,13 +202,13 @@ def test_claims_hold_of_all_shots(id, whole):
     assert found.reproduced is True, found
 
 
-@pytest.mark.slow
-def test_figure(folder):
+def test_figure():
     """A panel a set: its measured points, and a line and a band where it is claimed."""
-    figure = drawn(FIGURES, "taylor-tests-lengths", Coarse(folder))
+    figure = drawn(FIGURES, "taylor-tests-lengths", Invented(1.01))
     assert len(figure.axes) == 12
     for ax, (name, shots) in zip(figure.axes, data.shots().items()):
         predicted, measured = (line.get_xydata() for line in ax.lines)
         assert len(measured) == len(shots) and len(predicted) == 3 and name in ax.get_title()
+        assert predicted[:, 1] == pytest.approx([1.01 * shot.length_ratio for shot in data.picked(name, 3)])
         assert np.isin(predicted[:, 0], measured[:, 0]).all()
         assert bool(ax.collections) is (name not in data.REPORTED)

@@ -81,17 +81,19 @@ def test_tumbling_bodies(kind, steps):
     assert hits > 5 and rests > 5
 
 
-#: Kinds of cells and options of long runs, and which of them are run elsewhere than in the nightly tier too.
+#: Kinds of cells and options of long runs, and which of them are run elsewhere than in the nightly tier too,
+#: on one rank: the short runs above are those of several.
 KINDS = ("quadrilateral", "triangle", "hexahedron", "tetrahedron")
 OPTIONS = ({}, {"drift_correction": True, "friction": 0.0}, {"touching": False})
 DAILY = (("quadrilateral", 1), ("triangle", 2), ("tetrahedron", 0))
+DAILY_MARKS = (pytest.mark.slow, pytest.mark.one_rank)
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
     "kind, option",
     [
-        pytest.param(kind, k, marks=pytest.mark.slow if (kind, k) in DAILY else pytest.mark.nightly)
+        pytest.param(kind, k, marks=DAILY_MARKS if (kind, k) in DAILY else pytest.mark.nightly)
         for kind in KINDS
         for k in range(len(OPTIONS))
     ],
