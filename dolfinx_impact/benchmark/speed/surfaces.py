@@ -66,7 +66,7 @@ def _large(
         search = seconds_per_call(lambda: contact.assembly.search(hit.u), _SEARCHES)
         parts = {"search": search * _SPEED * step / path}
         parts |= {name: sum(each) / (hit.n - begun) for name, each in spent.items()}
-        yield _closed(hit, "step")
+        yield closed(hit, "step")
         for name, each in parts.items():
             words = f"{name} takes {each / base:.1%} of a step without contact"
             yield Number(f"surfaces, {name}, {told}", each / base, words)
@@ -95,7 +95,7 @@ def _small() -> Turns:
     _touch(pressed)
 
     def numbers(seconds: Seconds) -> Iterator[Number]:
-        yield _closed(pressed, "small surfaces")
+        yield closed(pressed, "small surfaces")
         for row in runs:
             yield Number(row, 1e6 * np.median(seconds[row]), "")
 
@@ -125,7 +125,8 @@ def _touch(s: CentralDifferences) -> None:
         s.step()
 
 
-def _closed(s: CentralDifferences, row: str) -> Number:
+def closed(s: CentralDifferences, row: str) -> Number:
+    """How many points have impulses, in the row of an action. Collective."""
     return Number("", _points(s), f"{_points(s)} points closed", row)
 
 
