@@ -26,6 +26,7 @@ RUNS = (
     {"case": "scaling", "ranks": 1, "dofs": [1_000_000]},
     {"case": "surfaces", "ranks": 1, "dofs": []},
     {"case": "surfaces", "ranks": 2, "dofs": []},
+    {"case": "general-contact", "ranks": 1, "dofs": []},
     {"case": "lasting", "ranks": 1, "dofs": []},
     {"case": "contact-ranks", "ranks": 1, "dofs": []},
     {"case": "contact-ranks", "ranks": 2, "dofs": []},
@@ -130,6 +131,21 @@ def surfaces() -> str:
     return _table(
         [*head, "ns per closed point"], [row(*each) for each in labels.items()], one.place, two.place
     )
+
+
+def everything() -> str:
+    """Contact of everything with everything: nothing near, and a pile, with and without tests of paths."""
+    found, what = Measured("general-contact"), "general-contact"
+    parts = {
+        "pile, 5 % of the facets touch, no tests of paths: contact": "pile, no tests of paths, contact",
+        "the same pile, with tests of paths: contact": "pile, contact",
+        "of it the tests of paths": "pile, tests of paths",
+    }
+    far = "nothing near, over the named pair"
+    rows = [["two blocks far apart, a step over one with the named pair", found.cell(what, far, "{:.2f}")]]
+    for label, name in parts.items():
+        rows.append([label, found.cell(what, f"{name} over a large free step", "{:.2f}")])
+    return _table(["contact of everything with everything", "ratio"], rows, found.place)
 
 
 def lasting() -> str:
@@ -254,6 +270,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "elements": elements,
     "setup": setup,
     "surfaces": surfaces,
+    "everything": everything,
     "lasting": lasting,
     "contact-ranks": contact_ranks,
     "beam": beam,

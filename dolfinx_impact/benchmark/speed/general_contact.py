@@ -73,7 +73,7 @@ def _pile(free: CentralDifferences, dofs: int, stacks: tuple[int, int], layers: 
         pairs = {f"{MORTAR}, contact": (MORTAR, PILE), "pile, contact": (SWEPT, PILE)}
         pairs["pile, tests of paths"] = (SWEPT, MORTAR)
         for name, (row, without) in pairs.items():
-            part = _middle(seconds[row] - seconds[without], seconds[YARDSTICK])
+            part = _middle(seconds[row], seconds[YARDSTICK]) - _middle(seconds[without], seconds[YARDSTICK])
             words = f"{name.rpartition(', ')[2]}: {part:.1%} of a free step of {dofs} dofs"
             yield Number(f"{name} {large}", part, words, row)
         search = seconds_per_call(lambda: near.search(runs[SWEPT].u), _SEARCHES, time.process_time)
