@@ -105,7 +105,7 @@ def reference(slave, master, weights, largest_gap, depth):
     return overlap, ((N.T * dA) @ N, (N.T * dA) @ Nm, N.T @ (dA * g), at_corners.min())
 
 
-def compiled(slaves, masters, weights, heights):
+def compiled(slaves, masters, weights, heights, shallow=False):
     """What the package finds for pairs of facets, shape (pairs, n, 3): which have segments, and integrals."""
     count, n = slaves.shape[:2]
     quad = n == 4
@@ -113,6 +113,7 @@ def compiled(slaves, masters, weights, heights):
         2, not quad, np.array([0.0, 1.0]), np.array(CORNERS[n]), np.zeros((0, 0, n), int), np.arange(n)
     )
     tables = Tables(shape, 3, MPI.COMM_SELF, divided=True)
+    tables.set(shallow=int(shallow))
     x = np.stack([slaves, masters], axis=1).reshape(-1, 3)
     facets, vectors = (
         2 * count,

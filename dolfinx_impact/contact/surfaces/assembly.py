@@ -45,6 +45,7 @@ class Assembly:
         skin: Offset of each facet along its normal, shape (facets,) [m]; None for none.
         whole: Whether each rank holds all facets and computes all gaps, as it does with ``roles``.
         facing: Facets face each other up to this cosine of their outward normals.
+        shallow: Whether overlap is seen down to a quarter of a cell between all parts, as within one.
 
     Attributes:
         facets: The facets that this rank holds, on several ranks renewed by a search: see :class:`.Region`.
@@ -77,6 +78,7 @@ class Assembly:
         skin: FloatArray | None = None,
         whole: bool = False,
         facing: float = FACING,
+        shallow: bool = False,
     ) -> None:
         self.body, self._comm, self.pairs, self.roles = body, body.comm, list(pairs), roles
         self._with_corners, self.skin = corners, skin
@@ -89,7 +91,8 @@ class Assembly:
         self._margin = _MARGIN * self.sizes[0]
         self._masters = np.array([master for _, master in pairs], np.int64)
         self._tables = Tables(facets.shape, gdim, self._comm, divided=divided, facing=facing)
-        self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"), itself=int(roles is not None))
+        self._tables.set(axisymmetric=int(body.hypothesis == "axisymmetric"))
+        self._tables.set(itself=int(roles is not None), shallow=int(shallow))
         self._region = Region(self._comm, facets, body.block, self._margin, whole=whole)
         #: Whether the facets that are held are not those of the points.
         self._stale = True

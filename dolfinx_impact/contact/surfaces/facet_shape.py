@@ -51,6 +51,19 @@ class FacetShape:
             return _rule(basix.CellType.interval, 2 * k + (2 if k > 1 else 1))
         return _rule(basix.CellType.triangle, 2 if self.simplex else 4 * k)
 
+    def warps(self, x: FloatArray) -> FloatArray:
+        """Largest distance of the bilinear parts of facets from their two triangles, shape (facets,) [m].
+
+        Args:
+            x: Positions of the nodes of each facet, shape (facets, n, gdim) [m].
+        """
+        if self.simplex or self.dim == 1:
+            return np.zeros(len(x))
+        grid = x.reshape(len(x), self.points.size, self.points.size, -1)
+        twist = grid[:, :-1, :-1] - grid[:, 1:, :-1] + grid[:, 1:, 1:] - grid[:, :-1, 1:]
+        largest: FloatArray = 0.25 * np.linalg.norm(twist, axis=3).max(axis=(1, 2))
+        return largest
+
 
 def _rule(cell: basix.CellType, degree: int) -> tuple[FloatArray, FloatArray]:
     points, weights = basix.make_quadrature(cell, degree)

@@ -5,9 +5,10 @@
 #define SLIVER 1e-10
 /* Part of its area from which a facet counts as covered. */
 #define COVERED 0.9
-/* Largest mean penetration of a segment within one part over the lesser height of the cells: half of the sum, as
-   between parts, is the thickness of a plate that is one cell thick. */
-#define OWN_DEPTH 0.25
+/* Largest mean penetration of a segment over the lesser height of the cells, within one part and where paths are swept:
+   half of the sum, as between parts otherwise, is the thickness of a plate that is one cell thick. There the sides of a
+   thin part see each other, and a side of one block that of another one on which it lies. */
+#define SHALLOW 0.25
 
 /* A pair of facets at work: slave and master, common normal, bounds of the mean gap. */
 typedef struct {
@@ -296,8 +297,9 @@ static int set_segment(tables *t, ptrdiff_t p, ptrdiff_t m)
     const int32_t e = t->pair[2 * p], f = t->pair[2 * p + 1];
     facet_pair q = {e, f, t->common_normal + m * G, 0.0, 0.0};
     q.largest_gap = LARGEST_GAP * larger(t->diameter[e], t->diameter[f]);
-    q.depth = t->itself && t->body_part[e] == t->body_part[f] ? OWN_DEPTH * smaller(t->height[e], t->height[f])
-                                                              : DEPTH * (t->height[e] + t->height[f]);
+    q.depth = t->shallow || (t->itself && t->body_part[e] == t->body_part[f])
+                  ? SHALLOW * smaller(t->height[e], t->height[f])
+                  : DEPTH * (t->height[e] + t->height[f]);
     if (!set_common_normal(t, e, f, q.n) || !is_near(t, &q))
         return 0;
     const double *o = t->centre + (ptrdiff_t)e * G;

@@ -185,6 +185,7 @@ class SurfaceContact(Contact):
             skin=offsets,
             whole=self.swept or offsets is not None,
             facing=NEARLY if self.swept else FACING,
+            shallow=self.swept and not allow_penetration,
         )
         return _flat(facets, 1 if itself else len(names))
 

@@ -61,7 +61,7 @@ typedef struct {
     uint8_t *near, *shut;
     /* Constants. */
     double tolerance;
-    int axisymmetric, itself;
+    int axisymmetric, itself, shallow; /* shallow: whether paths are swept */
 } tables;
 
 void describe(tables *t);

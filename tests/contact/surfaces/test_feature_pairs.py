@@ -155,31 +155,59 @@ def are_among(segments, pairs):
     return np.array([tuple(pair) in segments for pair in pairs.tolist()], bool)
 
 
-def test_covered_features_are_out():
-    """By a segment of any facets around their vertices: by the definition, one by one."""
-    x, nodes, part = joined(cube(2, triangles=True), cube(2, (0.1, 0.2, 1.1), triangles=True))
-    d, mesh = np.where(part[:, None] == 1, [0, 0, -0.3], 0.0), facets(x, nodes)
-    of = part[nodes[:, 0]]
-    flat = np.ptp(x[nodes][:, :, 2], axis=1) == 0.0
+def two_cubes(apart=0.1):
+    """Two cubes of triangles, one on the other: their facets, and those that face each other."""
+    x, nodes, part = joined(cube(2, triangles=True), cube(2, (0.1, 0.2, 1 + apart), triangles=True))
+    of, flat = part[nodes[:, 0]], np.ptp(x[nodes][:, :, 2], axis=1) == 0.0
     lower, upper = (
-        np.flatnonzero((of == k) & flat & (x[nodes][:, 0, 2] > 0.9) & (x[nodes][:, 0, 2] < 1.2))
+        np.flatnonzero((of == k) & flat & (x[nodes][:, 0, 2] > 0.7) & (x[nodes][:, 0, 2] < 1.2))
         for k in (0, 1)
     )
+    return x, nodes, part, lower, upper
+
+
+def share_vertices(nodes, first, second, pairs):
+    """Whether a vertex of each of two features belongs to facets of a pair."""
+    one, other = (np.flatnonzero(np.isin(nodes, ends).any(axis=1)) for ends in (first, second))
+    return any((min(a, b), max(a, b)) in pairs for a in one for b in other)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_covered_features_are_out(deep):
+    """By a segment of any facets around their vertices, unless one there is deep: by the definition."""
+    x, nodes, part, lower, upper = two_cubes()
+    d, mesh = np.where(part[:, None] == 1, [0, 0, -0.3], 0.0), facets(x, nodes)
     every = FeaturePaths(mesh, np.zeros(len(nodes)), itself=True)
     every.begin(x, no_cover)
-    hits = every.hits(d)
+    hits, counts = every.hits(d), set()
+    of_hit = [
+        np.isin(nodes[each], hits.nodes[hits.nodes.min(axis=1) >= 0][-1]).any(axis=1)
+        for each in (lower, upper)
+    ]
+    bare = np.array([[lower[of_hit[0]][0], upper[of_hit[1]][0]]] * deep, np.int64).reshape(-1, 2)
     for facing in (np.array([[a, b] for a in lower for b in upper]), np.array([[lower[0], upper[3]]])):
-        segments = {tuple(pair) for pair in facing.tolist()}
+        segments = {tuple(pair) for pair in facing.tolist()} - set(map(tuple, bare.tolist()))
         paths = FeaturePaths(mesh, np.zeros(len(nodes)), itself=True)
-        paths.begin(x, functools.partial(are_among, segments))
+        paths.begin(x, functools.partial(are_among, segments), bare)
         left = {tuple(row) for row in paths.hits(d).nodes.tolist()}
         for kind, row in zip(hits.kind, hits.nodes):
             if np.any(row < 0):
                 continue
             first, second = (row[:1], row[1:]) if kind == 0 else (row[:2], row[2:])
-            one, other = (np.flatnonzero(np.isin(nodes, ends).any(axis=1)) for ends in (first, second))
-            covered = any((min(a, b), max(a, b)) in segments for a in one for b in other)
-            assert (tuple(row) not in left) == covered
+            covered = share_vertices(nodes, first, second, segments)
+            uncovered = share_vertices(nodes, first, second, set(map(tuple, bare.tolist())))
+            assert (tuple(row) not in left) == (covered and not uncovered)
+            counts.add((covered, uncovered))
+    assert len(counts) == (4 if deep else 2)
+
+
+def test_what_has_a_skin_is_looked_at_though_it_is_covered():
+    x, nodes, _, lower, upper = two_cubes(-0.05)
+    segments = {(a, b) for a in lower for b in upper}
+    paths = FeaturePaths(facets(x, nodes), np.full(len(nodes), 0.01), itself=True)
+    for apart in (False, True):
+        paths.begin(x, functools.partial(are_among, segments), apart=apart)
+        assert (paths.inside > 0) == apart
 
 
 def test_positions_that_are_no_numbers():

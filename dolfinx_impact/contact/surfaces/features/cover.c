@@ -147,9 +147,23 @@ static int64_t key_of(const features *f, int64_t a, int64_t b)
     return a < b ? a * f->nodes + b : b * f->nodes + a;
 }
 
-/* Enter the vertices of all facets that are known to have segments; the table is empty: -1. */
+/* The same for those at which nothing is covered. */
+static int64_t bare_key_of(const features *f, int64_t a, int64_t b)
+{
+    return f->nodes * f->nodes + key_of(f, a, b);
+}
+
+/* Enter the vertices of all facets that are known to have segments, and of deep ones; the table is empty: -1. */
 void enter_cover(const features *f)
 {
+    for (int64_t k = 0; k < f->deep; k++)
+        for (int64_t a = 0; a < f->per_facet; a++)
+            for (int64_t b = 0; b < f->per_facet; b++) {
+                const int32_t *facet = f->deep_pair + 2 * k;
+                const int64_t key = bare_key_of(f, f->facet_nodes[facet[0] * f->per_facet + a],
+                                                f->facet_nodes[facet[1] * f->per_facet + b]);
+                *slot_of(f, key) = key;
+            }
     for (int64_t k = 0; k < f->known; k++) {
         const int32_t *one = f->facet_nodes + f->key[k] / f->facets * f->per_facet;
         const int32_t *other = f->facet_nodes + f->key[k] % f->facets * f->per_facet;
@@ -162,23 +176,50 @@ void enter_cover(const features *f)
     }
 }
 
+static int has_pair(const features *f, const int32_t *one, int64_t count, const int32_t *other, int64_t others, int bare)
+{
+    for (int64_t a = 0; a < count; a++)
+        for (int64_t b = 0; b < others; b++) {
+            const int64_t key = bare ? bare_key_of(f, one[a], other[b]) : key_of(f, one[a], other[b]);
+            if (*slot_of(f, key) >= 0)
+                return 1;
+        }
+    return 0;
+}
+
+static int has_vertices(const features *f, const Ends *ends, int bare)
+{
+    return has_pair(f, ends->node[0], ends->count[0], ends->node[1], ends->count[1], bare);
+}
+
+/* Whether features are at facets that are too deep in each other: no segment around them is trusted. */
+static int is_bare(const features *f, int kind, int64_t i, int64_t j)
+{
+    Ends ends;
+    set_ends(f, kind, i, j, &ends);
+    return f->deep && has_vertices(f, &ends, 1);
+}
+
+/* Whether two facets have a segment that covers all their features. */
+static int is_whole(const features *f, int64_t a, int64_t b)
+{
+    const int32_t *one = f->facet_nodes + a * f->per_facet, *other = f->facet_nodes + b * f->per_facet;
+    return segment_of(f, a, b) > 0 && !(f->deep && has_pair(f, one, f->per_facet, other, f->per_facet, 1));
+}
+
 /* Whether features are known to be covered. */
 static int is_covered(const features *f, int kind, int64_t i, int64_t j)
 {
     Ends ends;
     set_ends(f, kind, i, j, &ends);
-    for (int a = 0; a < ends.count[0]; a++)
-        for (int b = 0; b < ends.count[1]; b++)
-            if (*slot_of(f, key_of(f, ends.node[0][a], ends.node[1][b])) >= 0)
-                return 1;
-    return 0;
+    return has_vertices(f, &ends, 0) && !(f->deep && has_vertices(f, &ends, 1));
 }
 
 /* Whether features are covered, as far as it is known; what is not known is listed. */
 static int look_up(const features *f, const int32_t *duo, Cover *cover)
 {
     cover->yes = is_covered(f, duo[0], duo[1], duo[2]);
-    if (!cover->yes)
+    if (!cover->yes && !is_bare(f, duo[0], duo[1], duo[2]))
         ask_cover(f, duo, cover);
     return cover->yes;
 }

@@ -22,7 +22,9 @@ typedef struct {
     int64_t known, inside;
     const int64_t *key, *inside_key;
     const uint8_t *covered;
-    int64_t slots; /* of the table of vertices and facets that cover them, less one: a power of two */
+    int64_t deep; /* pairs of facets around which nothing is covered */
+    const int32_t *deep_pair;
+    int64_t slots; /* of the table of pairs of vertices, less one: a power of two */
     int64_t *slot;
     int64_t tested;
 } features;

@@ -103,7 +103,7 @@ int64_t pierced(const features *f, int64_t count, const int32_t *list, int64_t c
     Pierced found = {capacity, 0, pair};
     for (int64_t k = 0; k < count; k++) {
         const int32_t *facets = f->pair + 2 * list[k];
-        if (segment_of(f, facets[0], facets[1]) > 0)
+        if (is_whole(f, facets[0], facets[1]))
             continue;
         if (f->flat) {
             add_crossed(f, facets[0], facets[1], &found);

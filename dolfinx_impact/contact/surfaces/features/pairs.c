@@ -158,7 +158,7 @@ int64_t paths(features *f, int64_t count, const int32_t *list, int64_t capacity,
         side[s].triangle = room[s], side[s].vertex = room[s] + f->parts, side[s].edge = side[s].vertex + f->per_facet;
     for (int64_t k = 0; k < count; k++) {
         const int64_t a = f->pair[2 * list[k]], b = f->pair[2 * list[k] + 1];
-        if (segment_of(f, a, b) > 0)
+        if (is_whole(f, a, b))
             continue;
         trace_facet(f, a, side);
         trace_facet(f, b, side + 1);

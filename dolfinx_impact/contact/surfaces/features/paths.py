@@ -68,13 +68,16 @@ class FeaturePaths:
 
     Attributes:
         tested: Pairs of features whose paths were tested by the last :meth:`hits`.
-        inside: Pairs of edges and triangles that overlapped without cover at the last :meth:`begin`.
+        inside: Pairs of edges and triangles that overlapped without cover at the last :meth:`begin`, or
+            covered too if it was told so.
     """
 
     def __init__(self, facets: Facets, skin: FloatArray, *, itself: bool) -> None:
         self._mesh, self._gdim, self._least = FeatureMesh.of(facets), facets.x.shape[1], -np.inf
         number, table = self._mesh.number, FeatureTable()
         self._number, self._table = number, table
+        self._place_of = np.full(len(facets.nodes), -1, np.int32)
+        self._place_of[number] = np.arange(number.size)
         self._size = float(np.median(facets.diameter[number])) if number.size else 0.0
         table.numbers.itself = itself
         self._mesh.fill(table)
@@ -83,6 +86,7 @@ class FeaturePaths:
         self._set_skins(np.asarray(skin, np.float64)[number])
         self._set_motion(len(facets.x), number.size)
         self._set_pairs(np.zeros((0, 2), np.int32), np.zeros(0))
+        self._set_deep(None)
         self._forget()
         self.tested = self.inside = 0
         self._deeper = self._without()
@@ -100,7 +104,9 @@ class FeaturePaths:
         self._table.set(moved=np.ones(nodes, np.uint8), stirred=np.ones(facets, np.uint8))
         self._table.set(now=np.zeros((facets, 4)), later=np.zeros((facets, 4)))
 
-    def begin(self, x: FloatArray, covers: Covers) -> None:
+    def begin(
+        self, x: FloatArray, covers: Covers, deep: IntArray | None = None, *, apart: bool = False
+    ) -> None:
         """Start of a step.
 
         Args:
@@ -108,15 +114,19 @@ class FeaturePaths:
             covers: Tells of pairs of facets whether they have a segment, which then is their contact; asked
                 here and by :meth:`hits`, there of other pairs on each rank. 2 instead of True for one that
                 is open: it covers the features of both facets, not what is around them.
+            deep: Pairs of facets around which nothing is covered, shape (k, 2).
+            apart: Whether nothing may be inside a surface, be it covered: it has a skin.
         """
         self._covers = covers
+        self._set_deep(deep)
         self._place(x)
         self._table.call("describe", 0)
         self._search_when_due()
         self._forget()
         near = self._awake(0, (0, 1))
+        inside = self._pierced(near) if apart else None
         self._learn(near)
-        self._find_inside(near)
+        self._find_inside(self._uncovered_of(self._pierced(near)) if inside is None else inside)
 
     def far(self, x: FloatArray, d: FloatArray) -> bool:
         """Whether the last search tells that nothing meets on the paths from x to x + d, as at a distance.
@@ -205,10 +215,24 @@ class FeaturePaths:
         """No pair of facets is known to have a segment or none, and nothing to be inside."""
         self._table.numbers.inside = 0
         self._table.set(inside_key=np.zeros(0, np.int64))
-        self.forget_cover()
+        self._know_nothing()
 
-    def forget_cover(self) -> None:
-        """Ask anew which pairs of facets have a segment: an answer may depend on the path."""
+    def forget_cover(self, deep: IntArray) -> None:
+        """Ask anew which pairs of facets have a segment: an answer may depend on the path.
+
+        Args:
+            deep: Pairs of facets around which nothing is covered, shape (k, 2).
+        """
+        self._set_deep(deep)
+        self._know_nothing()
+
+    def _set_deep(self, deep: IntArray | None) -> None:
+        place = self._place_of[np.zeros((0, 2), np.int64) if deep is None else deep]
+        place = place[(place >= 0).all(axis=1)]
+        self._table.numbers.deep = len(place)
+        self._table.set(deep_pair=place)
+
+    def _know_nothing(self) -> None:
         self._set_known(np.zeros(0, np.int64), np.zeros(0, np.uint8))
 
     def _learn(self, listed: IntArray) -> None:
@@ -235,7 +259,7 @@ class FeaturePaths:
 
     def _set_known(self, keys: IntArray, covered: AnyArray) -> None:
         """Pairs of facets of which it is known whether they have a segment, sorted."""
-        entries = self._mesh.nodes.shape[1] ** 2 * int(np.count_nonzero(covered))
+        entries = self._mesh.nodes.shape[1] ** 2 * (int(np.count_nonzero(covered)) + self._table.numbers.deep)
         slots = 1 << (2 * entries + 1).bit_length()
         self._table.numbers.known, self._table.numbers.slots = keys.size, slots - 1
         self._table.set(key=keys, covered=covered, slot=np.full(slots, -1))
@@ -274,12 +298,14 @@ class FeaturePaths:
         found: IntArray = self._table.listed("pierced", 64, (listed.size, listed), _TWO)[0]
         return found
 
-    def _find_inside(self, near: IntArray) -> None:
-        table, found = self._table, self._pierced(near)
+    def _uncovered_of(self, found: IntArray) -> IntArray:
         kinds = np.full((len(found), 1), _INSIDE, np.int32)
-        found = np.ascontiguousarray(
-            found[self._uncovered(np.hstack([kinds, found, np.full_like(kinds, _EVERY)]))]
-        )
+        chosen = self._uncovered(np.hstack([kinds, found, np.full_like(kinds, _EVERY)]))
+        return np.ascontiguousarray(found[chosen])
+
+    def _find_inside(self, found: IntArray) -> None:
+        """Take edges and the triangles that they pierce for what is inside, shape (k, 2)."""
+        table = self._table
         self.inside = len(found)
         keys = self._mesh.keys_of_pierced(found)
         table.set(inside_key=keys)

@@ -24,7 +24,8 @@ class Certificate:
         steps: Steps with such rows.
         rounds: Largest number of rounds in a step.
         together: Steps in which nodes were moved together.
-        inside: Pairs of features that were inside each other when their cover ended, counted once.
+        inside: Pairs of features that were inside each other when their cover ended, or with a skin when this
+            was used up, counted once.
         deepest: Largest penetration of covered surfaces, over the lesser cell height; with a skin that into
             the skin.
         skin: The offset of each side, the largest one [m].

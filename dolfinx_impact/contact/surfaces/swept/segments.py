@@ -50,11 +50,15 @@ class Segments:
         covered: BoolArray = found.astype(bool)
         return covered if self.roles is None else covered | self.roles.tied(*pairs.T)
 
-    def deepest(self) -> tuple[float, float, int]:
+    def deepest(self, warps: FloatArray) -> tuple[float, float, int]:
         """Largest depth over the lesser height, largest part of the skin that is used, deepest facet.
 
         The depth is that of the surfaces themselves, at most 0 where these do not touch; the used skin is
-        what the offset facets overlap, over both offsets. -1 is the facet where there is no segment.
+        what the offset facets overlap and their triangles lie before them, over both offsets. -1 is the facet
+        where there is no segment.
+
+        Args:
+            warps: Distances of the facets from their triangles, shape (facets,) [m].
         """
         if not self.count:
             return 0.0, 0.0, -1
@@ -62,7 +66,8 @@ class Segments:
         heights, offset = self.tables["height"][pairs].min(axis=1), self.tables["skin"][pairs].sum(axis=1)
         depth = -(lowest + offset) / heights
         worst = int(np.argmax(depth))
-        used = np.divide(-lowest, offset, out=np.zeros_like(offset), where=offset > 0.0)
+        within = warps[pairs].sum(axis=1) - lowest
+        used = np.divide(within, offset, out=np.zeros_like(offset), where=offset > 0.0)
         return float(depth[worst]), float(used.max()), int(pairs[worst, 0])
 
     def largest_depth(self) -> float:
@@ -87,6 +92,12 @@ class Segments:
         known, depth = known[order], -self._lowest[order]
         place = np.minimum(np.searchsorted(known, asked), self.count - 1)
         return np.where(known[place] == asked, depth[place], -np.inf)
+
+    def closed_depths(self) -> tuple[IntArray, FloatArray]:
+        """Pairs of held facets with a closed segment, (k, 2), and how deep each is, at least 0, (k,) [m]."""
+        lowest = self._lowest
+        closed = lowest <= self.tables.pointer.tolerance
+        return self._pairs[closed].astype(np.int64), np.maximum(-lowest[closed], 0.0)
 
     def closed(self) -> IntArray:
         """Pairs of held facets with a closed segment, shape (k, 2)."""

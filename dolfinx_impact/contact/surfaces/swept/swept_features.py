@@ -79,8 +79,9 @@ class SweptFeatures:
 
     def begin(self, u: FloatArray) -> None:
         """Begin a step at the displacements of the nodes, shape (nodes, gdim) [m]. Collective."""
-        self._cover.begin(self.facets.x + u)
-        self._paths.begin(self.facets.x + u, self._cover)
+        cover, x = self._cover, self.facets.x + u
+        cover.begin(x)
+        self._paths.begin(x, cover, cover.deep(), apart=cover.apart)
         self.last = self.none
 
     def far(self, u: FloatArray, path: FloatArray) -> bool:
@@ -125,7 +126,7 @@ class SweptFeatures:
             moved: Mask of the nodes of which one must be at a pair; None for all.
         """
         if self._cover.follow(path):
-            self._paths.forget_cover()
+            self._paths.forget_cover(self._cover.deep())
         found = self._paths.hits(path, (comm.rank, comm.size), moved)
         nodes = np.where(found.nodes >= 0, self.number[found.nodes], -1)
         of_contact = np.full(found.tau.size, contact)
@@ -138,7 +139,7 @@ class SweptFeatures:
 
     def look_at_covered(self, t: float) -> None:
         """Count contacts and penetration of the covered facets at the begin of the step. Collective."""
-        depth, used, facet = self._assembly.segments.deepest()
+        depth, used, facet = self._assembly.segments.deepest(self._cover.warps)
         n = self.numbers
         n[DEEPEST], n[USED] = max(n[DEEPEST], depth), max(n[USED], used)
         n[INSIDE] += max(0.0, self._paths.inside - n[NOW])
