@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 from support import cases
+from support.needles import Intersections
 
 from dolfinx_impact.benchmark.cases.general_contact import (
     bar_models,
@@ -114,6 +115,44 @@ def test_a_small_pile(friction):
     blocks = 12 if MPI.COMM_WORLD.size == 1 else 4
     found, failed = results(PILE, blocks=blocks, friction=friction)
     assert not failed and found["passed"] == 0 and found["top"] < 0.25
+
+
+def poured(blocks, friction):
+    """A pile of which no state, every 50 steps, has intersections: certificate, states looked at."""
+    problem = cases.made(PILE, blocks=blocks, friction=friction)
+    contact, looked = problem.setup.contact[0], []
+    seen = Intersections(contact)
+
+    def look(s):
+        if s.n % 50 == 0:
+            assert not seen(s)
+            looked.append(s.t)
+
+    problem.simulate([*problem.observers(), look])
+    # The oracle sees a block that is put into another one.
+    s, facets = problem.integrator, contact.facets
+    first, second = (np.unique(facets.nodes[contact.assembly.roles.body_part == k]) for k in (0, 1))
+    u = s.u.reshape(-1, 3)
+    x = facets.x + u[facets.local]
+    u[facets.local[second]] += x[first].mean(axis=0) - x[second].mean(axis=0) + 0.3 * problem.p["side"]
+    assert seen(s)
+    return contact.certificate(), looked
+
+
+@pytest.mark.slow
+def test_a_few_blocks_never_intersect():
+    pytest.importorskip("ipctk")
+    said, looked = poured(5, 0.3)
+    assert said.passed == 0 and said.added > 0 and len(looked) > 10
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_blocks_of_the_whole_pile_never_intersect(friction):
+    """Case 8, with the skin of the case."""
+    pytest.importorskip("ipctk")
+    said, looked = poured(100, friction)
+    assert said.passed == 0 and said.added > 0 and len(looked) > 30
 
 
 # -- folded strip

@@ -61,7 +61,10 @@ def over_a_plate(speed, tilt=0.0, at=(2.3, 2.2), *, thick=0.1, cells=4, owner=No
 
 
 class Intersections:
-    """Whether triangles of different surfaces intersect, by the IPC toolkit; on one rank.
+    """Whether triangles intersect, by the IPC toolkit; on one rank.
+
+    Those of different surfaces, or all where a surface is in contact with itself. Quadrilaterals are the two
+    triangles that paths are tested for.
 
     Args:
         contact: The contact.
@@ -72,15 +75,25 @@ class Intersections:
 
         self._ask = ipctk.has_intersections
         facets = self._facets = contact.facets
-        triangles = facets.nodes[facets.surface >= 0]
+        nodes = facets.nodes[facets.surface >= 0][:, facets.shape.corners]
+        triangles = np.concatenate([nodes[:, [0, k, k + 1]] for k in range(1, nodes.shape[1] - 1)])
         edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
         edges = np.unique(np.sort(edges, axis=1), axis=0)
-        self._mesh = ipctk.CollisionMesh(facets.x, edges, triangles)
-        self._mesh.can_collide = ipctk.make_vertex_patches_filter(facets.part)
+        self._mesh, self._two = ipctk.CollisionMesh(facets.x, edges, triangles), not contact.itself
+        if self._two:
+            self._mesh.can_collide = ipctk.make_vertex_patches_filter(facets.part)
 
-    def __call__(self, s, lift=1e-9):
-        """Whether there are any at the displacements of a scheme, one part lifted by what is round-off."""
-        x = self._facets.x + s.u.reshape(-1, 3)[self._facets.local]
-        top = 0 if x[self._facets.part == 0, 2].mean() > x[self._facets.part == 1, 2].mean() else 1
-        x[self._facets.part == top, 2] += lift
+    def __call__(self, s, lift=1e-9, axis=2):
+        """Whether there are any at the displacements of a scheme.
+
+        Args:
+            s: The scheme.
+            lift: What one of two parts is moved away from the other one [m]: what is round-off.
+            axis: The direction of that.
+        """
+        facets = self._facets
+        x = facets.x + s.u.reshape(-1, 3)[facets.local]
+        if self._two:
+            top = 0 if x[facets.part == 0, axis].mean() > x[facets.part == 1, axis].mean() else 1
+            x[facets.part == top, axis] += lift
         return self._ask(self._mesh, x)
