@@ -4,6 +4,7 @@ import basix.ufl
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
+from support.pairs import named
 from support.surfaces import COMM, LAW, against_each_other, anywhere, box, discs, largest, layers, total
 
 import dolfinx_impact as di
@@ -71,7 +72,7 @@ def folded(body, at, shift=0.0, gap=GAP):
 @pytest.mark.parametrize("at", [0.8, 1.17])  # along a border of patches, and within one
 @pytest.mark.parametrize("cells", [0.0, 0.4, 1.3, 3.0])
 def test_a_fold_passes_on_a_constant_pressure(at, cells):
-    """Wherever roles change, pressure 1 on what is covered gives the nodes their own areas, on both sides."""
+    """Pressure 1 on what is covered gives the nodes their own areas, on both sides."""
     body = strip()
     contact = di.SurfaceContact(body, swept=False, allow_penetration=True)
     h, u = LENGTH / 32, folded(body, at, cells * LENGTH / 32, gap=-1e-6)
@@ -90,6 +91,107 @@ def test_a_fold_passes_on_a_constant_pressure(at, cells):
     assert anywhere(inside)
     assert largest(force[inside, 2] - (sign * h * width)[inside]) < 1e-12 * h * WIDTH
     assert largest(total(force.sum(axis=0))) < 1e-15
+
+
+class Oblique:
+    """A square sheet folded about a line across its patches: roles of the halves change within the contact.
+
+    Attributes:
+        body: The sheet; ``top`` is what lies upon itself, away from the crease.
+        over: Mask of the nodes of the upper half.
+    """
+
+    SIDE, CELLS = 2.0, 24
+    h = SIDE / CELLS
+    centre, across = np.array([1.0, 1.07]), np.array([0.34, -0.94]) / np.hypot(0.34, 0.94)
+
+    def __init__(self):
+        mesh = box([self.CELLS, self.CELLS, 1], [0.0] * 3, [self.SIDE, self.SIDE, THICK], "hexahedron").mesh
+        self.body = solid(named(mesh, top=lambda x: np.isclose(x[2], THICK) & self._away(x[:2].T)), SOFT)
+        self.contact = di.SurfaceContact(self.body, "top", swept=False, allow_penetration=True)
+        self.x = self.body.x[:, :2]
+        self.over = self._height(self.x) > 0.0
+
+    def _height(self, x):
+        return (x - self.centre) @ self.across
+
+    def _away(self, x, cells=2.5):
+        return np.abs(self._height(x)) > cells * self.h
+
+    def folded(self, shift, gap):
+        """Displacements: the upper half is turned over and moved along the line of the fold."""
+        z, u = self.body.x[:, 2], np.zeros((len(self.x), 3))
+        along = np.array([-self.across[1], self.across[0]])
+        u[:, :2] = shift * along - 2.0 * self._height(self.x)[:, None] * self.across
+        u[:, 2] = 2.0 * (THICK - z) + gap
+        return np.where(self.over[:, None], u, 0.0)
+
+    def inside(self, shift):
+        """Mask of the nodes around which both halves lie on each other."""
+        along = shift * np.array([-self.across[1], self.across[0]])
+        y = np.where(self.over[:, None], self.x, self.x - along)
+        below = y - 2.0 * self._height(y)[:, None] * self.across + np.where(self.over[:, None], along, 0.0)
+        far = self._away(self.x, 5.6) & self._away(below, 5.6) & np.isclose(self.body.x[:, 2], THICK)
+        for each in (self.x, below):
+            far &= ((each > 2.1 * self.h) & (each < self.SIDE - 2.1 * self.h)).all(axis=1)
+        return far
+
+    def slaves(self):
+        """How many slave facets of segments belong to the upper and to the lower half."""
+        facets = self.contact.assembly.facets
+        slave = np.unique(self.contact.assembly.segments.closed()[:, 0])
+        over = self._height(facets.x[facets.nodes[slave]].mean(axis=1)[:, :2]) > 0.0
+        return np.count_nonzero(over), np.count_nonzero(~over)
+
+
+@pytest.fixture(scope="module")
+def oblique():
+    return Oblique()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("cells", [0.0, 0.4, 1.3, 3.0])
+def test_an_oblique_fold_passes_on_a_constant_pressure(oblique, cells):
+    """Case 11: where roles change within the contact too."""
+    body, contact, h = oblique.body, oblique.contact, oblique.h
+    closed = contact.closed(contact.evaluate(oblique.folded(cells * h, -1e-6).ravel()))
+    force = np.zeros(body.size)
+    contact.L.add_transpose(np.where(closed, contact.assembly.area, 0.0), force)
+    own = body.owned // 3
+    inside = oblique.inside(cells * h)[:own]
+    right = np.where(oblique.over, 1.0, -1.0)[:own][inside] * h**2
+    assert min(oblique.slaves()) > 20
+    assert total(np.count_nonzero(inside)) > 80
+    assert largest(force.reshape(-1, 3)[:own][inside, 2] - right) < 1e-12 * h**2
+
+
+def stopped(oblique, shift):
+    """Impulses of the nodes of two halves that come to rest, which approach here faster than there."""
+    body, v = oblique.body, np.zeros_like(oblique.body.x)
+    way = 0.01 * (1.0 + 0.5 * np.sin(3.0 * body.x[:, 0] + 1.0) + 0.3 * np.cos(7.0 * body.x[:, 1]))
+    v[:, 2] = np.where(oblique.over, -way, way)
+    s = di.CDLagrange(body, 1e-9 * body.critical_time_step(), contact=oblique.contact)
+    s.start(oblique.folded(shift, -1e-9).ravel(), v.ravel())
+    return (body.mass * (s.v - v.ravel())).reshape(-1, 3)[:, 2]
+
+
+@pytest.mark.slow
+def test_jumps_of_impulses_where_roles_change(oblique):
+    """Case 11: one half slides by three cells; nodes lose and get rows, with jumps by up to 5 %."""
+    shifts = np.linspace(0.0, 3.0, 49) * oblique.h
+    found = [stopped(oblique, shift) for shift in shifts]
+    inside, size = oblique.inside(0.0) & oblique.inside(shifts[-1]), np.abs(found).max()
+    change = np.abs(np.diff(found, axis=0))[:, inside].max(axis=1)
+    for k in np.argsort(-change)[:4]:
+        (a, b), (before, after) = shifts[k : k + 2], found[k : k + 2]
+        for _ in range(8):
+            middle = 0.5 * (a + b)
+            between = stopped(oblique, middle)
+            if np.abs(between - before)[inside].max() > np.abs(after - between)[inside].max():
+                b, after = middle, between
+            else:
+                a, before = middle, between
+        assert np.abs(after - before)[inside].max() < 0.06 * size
 
 
 @pytest.mark.mpi
