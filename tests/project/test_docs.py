@@ -512,7 +512,7 @@ def test_tables_of_measured_costs(tmp_path, monkeypatch):
     commands.clear()
     measured.renew()
     ranks = [words[words.index("-n") + 1] if "mpirun" in words else "1" for words in commands]
-    assert ranks == ["1", "2", "1", "1", "2", "1", "1", "2", "1", "1"] and "--dofs" in commands[0]
+    assert ranks == ["1", "2", "1", "1", "2", "1", "1", "1", "2", "1", "1"] and "--dofs" in commands[0]
 
 
 @SPHINX
