@@ -8,13 +8,14 @@
 /* A facet with the nodes in its radius, or a point: then radius and gap are 0. */
 typedef struct {
     double centre[3], radius, gap; /* the largest gap to another one */
-    int64_t number;
+    int64_t number, key;           /* one with a smaller key looks for it */
 } Sphere;
 
-/* Box of the centres, and the largest radius and gap. */
+/* Box of the centres, the largest radius and gap, and keys from `least` to `most`. */
 typedef struct {
     double low[3], high[3], radius, gap;
     int64_t first, count, right; /* its spheres; the second half of it, 0 where it is not divided */
+    int64_t least, most;
 } Box;
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
@@ -38,6 +39,7 @@ static void clear(Box *box)
     memset(box, 0, sizeof(Box));
     for (int i = 0; i < 3; i++)
         box->low[i] = INFINITY, box->high[i] = -INFINITY;
+    box->least = INT64_MAX, box->most = INT64_MIN;
 }
 
 static inline void include(Box *box, const Sphere *one)
@@ -48,6 +50,8 @@ static inline void include(Box *box, const Sphere *one)
     }
     box->radius = larger(box->radius, one->radius);
     box->gap = larger(box->gap, one->gap);
+    box->least = one->key < box->least ? one->key : box->least;
+    box->most = one->key > box->most ? one->key : box->most;
 }
 
 /* Whether spheres of two boxes may reach each other. */
@@ -85,7 +89,8 @@ static void divide(Sphere *spheres, int64_t first, int64_t count, Box *boxes, in
     divide(spheres, first + count / 2, count - count / 2, boxes, used);
 }
 
-/* Copy the spheres of a tree with this root that may reach a box; returns how many. */
+/* Copy the spheres of a tree with this root that may reach a box and have a larger key than the least one in it;
+   returns how many. */
 static int64_t gather_near(const Box *one, const Box *boxes, int64_t root, const Sphere *spheres, double margin,
                            Sphere *near)
 {
@@ -93,20 +98,22 @@ static int64_t gather_near(const Box *one, const Box *boxes, int64_t root, const
     stack[top++] = root;
     while (top) {
         const Box *box = boxes + stack[--top];
-        if (!boxes_reach(one, box, margin))
+        if (box->most <= one->least || !boxes_reach(one, box, margin))
             continue;
         if (box->right) {
             stack[top++] = box->right;
             stack[top++] = box - boxes + 1;
             continue;
         }
-        memcpy(near + count, spheres + box->first, box->count * sizeof(Sphere));
-        count += box->count;
+        for (int64_t i = box->first; i < box->first + box->count; i++) {
+            near[count] = spheres[i];
+            count += spheres[i].key > one->least;
+        }
     }
     return count;
 }
 
-/* Write the numbers of those that reach one of them; returns how many. */
+/* Write the numbers of those that reach one of them and have a larger key; returns how many. */
 static inline int64_t select_near(const Sphere *one, const Sphere *near, int64_t count, double margin, int64_t *numbers)
 {
     int64_t found = 0;
@@ -116,7 +123,7 @@ static inline int64_t select_near(const Sphere *one, const Sphere *near, int64_t
         for (int i = 0; i < 3; i++)
             square += (one->centre[i] - other->centre[i]) * (one->centre[i] - other->centre[i]);
         numbers[found] = other->number;
-        found += reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
+        found += (other->key > one->key) & reaches(square, one->radius + other->radius, one->gap, other->gap, margin);
     }
     return found;
 }

@@ -42,7 +42,8 @@ static inline void place(const Mesh *mesh, int64_t node, double *at)
     at[0] = x[0], at[1] = x[1], at[2] = mesh->gdim == 3 ? x[2] : 0.0;
 }
 
-static void enclose(const Mesh *mesh, int64_t facet, double largest_gap, double diameter, Sphere *sphere)
+static void enclose(const Mesh *mesh, int64_t facet, double largest_gap, double diameter, const int64_t *key,
+                    Sphere *sphere)
 {
     const int64_t *nodes = mesh->nodes + facet * mesh->per_facet;
     double one[3], square = 0.0, *centre = sphere->centre;
@@ -61,7 +62,7 @@ static void enclose(const Mesh *mesh, int64_t facet, double largest_gap, double 
     }
     sphere->radius = sqrt(square);
     sphere->gap = largest_gap * larger(2.0 * sphere->radius, diameter);
-    sphere->number = facet;
+    sphere->number = facet, sphere->key = key ? key[facet] : INT64_MAX;
 }
 
 /* The normal of a facet, and the chord 2 sin(turn / 2) of its turn while each node moves by at most margin / 2;
@@ -276,13 +277,13 @@ typedef struct {
     Plane *planes;                       /* those in use are known */
     Box *boxes;
     char *known;
-    int64_t *near, *start, *count; /* what is near to each entry of a list */
+    int64_t *near, *start, *count; /* what is near to each facet, or to each point by its place in its list */
     int64_t used, room;
 } Work;
 
 static Sphere sphere_of(const Mesh *mesh, const Work *work, int64_t entry, int points)
 {
-    Sphere point = {{0.0}, 0.0, 0.0, entry};
+    Sphere point = {{0.0}, 0.0, 0.0, entry, INT64_MIN};
     if (!points)
         return work->of_facet[entry];
     place(mesh, entry, point.centre);
@@ -301,16 +302,19 @@ static void start_tree(const Mesh *mesh, const Work *work, const int64_t *entrie
     }
 }
 
-/* Divide a tree; its spheres have the numbers of facets, or their places in a list. */
-static void grow(const Mesh *mesh, Work *work, int points, int places, Tree *tree)
+/* Divide a tree; its spheres have the numbers of facets, or of points their places in a list. A list without keys
+   looks for all. */
+static void grow(const Mesh *mesh, Work *work, int points, int keys, Tree *tree)
 {
     int64_t count = 0;
     if (tree->root >= 0)
         return;
     for (int64_t i = 0; i < tree->size; i++) {
         Sphere one = sphere_of(mesh, work, tree->entries[i], points);
-        if (places)
+        if (points)
             one.number = i;
+        if (!keys)
+            one.key = INT64_MIN;
         if (is_finite(&one))
             work->spheres[tree->first + count++] = one;
     }
@@ -319,12 +323,22 @@ static void grow(const Mesh *mesh, Work *work, int points, int places, Tree *tre
     tree->end = work->used;
 }
 
+/* Divide the trees of a list and of a surface, one tree where both have the same facets with keys. */
+static void grow_both(const Mesh *mesh, Work *work, int points, int keys, Tree *list, Tree *surface)
+{
+    grow(mesh, work, 0, 1, surface);
+    if (keys && !points && list->size == surface->size &&
+        !memcmp(list->entries, surface->entries, list->size * sizeof(int64_t)))
+        list->root = surface->root, list->end = surface->end;
+    grow(mesh, work, points, keys, list);
+}
+
 /* Find what is near to each entry of a list, box by box; returns 0 without memory. */
-static int find_near(const Mesh *mesh, Work *work, const Tree *list, const Tree *surface)
+static int find_near(const Mesh *mesh, Work *work, int points, const Tree *list, const Tree *surface)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < list->size; i++)
-        work->count[i] = 0;
+        work->count[points ? i : list->entries[i]] = 0;
     for (int64_t k = list->root; k < list->end; k++) {
         const Box *box = work->boxes + k;
         if (box->right)
@@ -356,15 +370,32 @@ static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
     return work->planes + facet;
 }
 
-/* Keep the facets that face another one, and that it may meet by a bound without corners: see may_meet. Both lie in
+/* Keep the facets that may face another one until the next search: few of those that are near, in a pile a fifth. */
+static int64_t select_facing(const Mesh *mesh, Work *work, const Plane *plane, int64_t *near, int64_t count,
+                             double facing)
+{
+    const double *n = plane->normal;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const Plane *other = plane_of(mesh, work, near[i]);
+        double cosine = n[0] * other->normal[0] + n[1] * other->normal[1] + n[2] * other->normal[2];
+        int slivers = (!mesh->curved) & (larger(other->chord, plane->chord) > SLIVERS);
+        near[kept] = near[i];
+        kept += cosine < facing + (slivers ? other->chord + plane->chord : TURNING);
+    }
+    return kept;
+}
+
+/* Keep the facets that may face another one, and that it may meet by a bound without corners: see may_meet. Both lie in
    circles about their centres, and rise by less than `thick` from there. Several at a time, in the lanes of the
-   processor: this is half of a search. */
+   processor. */
 static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t *near, int64_t count, double facing)
 {
     const Plane *plane = plane_of(mesh, work, s);
     const double *n = plane->normal, *at = work->of_facet[s].centre, radius = work->of_facet[s].radius;
     double x[3][LANES], m[3][LANES], r[LANES], warp[LANES], chord[LANES], w[LANES];
     int64_t kept = 0, chosen[LANES];
+    count = select_facing(mesh, work, plane, near, count, facing);
     for (int64_t first = 0; first < count; first += LANES) {
         int64_t size = count - first < LANES ? count - first : LANES;
         for (int64_t i = 0; i < LANES; i++) {
@@ -388,8 +419,7 @@ static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t 
                            r[i] * sqrt(larger(0.0, 1.0 - cm * cm) + ROUNDING);
             double reach = (fabs(along) + thick) * 2.0 * sqrt(half * larger(0.0, 1.0 - half)) + mesh->margin;
             reach = radius + r[i] + reach / (1.0 - 2.0 * half);
-            double turning = (!mesh->curved) & (larger(chord[i], plane->chord) > SLIVERS) ? chord[i] + plane->chord : TURNING;
-            chosen[i] = (cosine < facing + turning) & (mesh->curved | (half >= 0.25) | (square - along * along <= reach * reach));
+            chosen[i] = mesh->curved | (half >= 0.25) | (square - along * along <= reach * reach);
         }
         for (int64_t i = 0; i < size; i++) {
             near[kept] = near[first + i];
@@ -399,24 +429,11 @@ static int64_t select_opposite(const Mesh *mesh, Work *work, int64_t s, int64_t 
     return kept;
 }
 
-/* Keep the facets with a larger key than another one. */
-static int64_t select_masters(const int64_t *key, int64_t s, int64_t *near, int64_t count)
-{
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++) {
-        near[kept] = near[i];
-        kept += key[near[i]] > key[s];
-    }
-    return kept;
-}
-
 static void add_facets(const Mesh *mesh, Work *work, int64_t s, int64_t *near, int64_t count, int64_t member,
-                       double facing, const int64_t *key, Found *found)
+                       double facing, Found *found)
 {
     const Sphere *spheres = work->of_facet;
     const Plane *planes = work->planes;
-    if (key)
-        count = select_masters(key, s, near, count);
     int64_t kept = select_opposite(mesh, work, s, near, count, facing);
     sort(near, kept);
     for (int64_t i = 0; i < kept; i++) {
@@ -448,14 +465,14 @@ static void add_corner(const Mesh *mesh, Work *work, int64_t node, int64_t numbe
 static int start_work(Work *work, int64_t facets, int64_t surfaces, int64_t of_surfaces, int64_t lists,
                       int64_t of_lists)
 {
-    int64_t spheres = of_surfaces + of_lists + 1;
+    int64_t spheres = of_surfaces + of_lists + 1, entries = facets + of_lists + 1;
     work->room = 32 * of_lists + 1;
     work->surfaces = malloc((surfaces + 1) * sizeof(Tree)), work->lists = malloc((lists + 1) * sizeof(Tree));
     work->of_facet = malloc((facets + 1) * sizeof(Sphere)), work->spheres = malloc(spheres * sizeof(Sphere));
     work->around = malloc((of_surfaces + 1) * sizeof(Sphere)), work->planes = malloc((facets + 1) * sizeof(Plane));
     work->boxes = malloc((spheres + surfaces + lists) * sizeof(Box)), work->known = calloc(facets + 1, 1);
-    work->near = malloc(work->room * sizeof(int64_t)), work->start = malloc((of_lists + 1) * sizeof(int64_t));
-    work->count = malloc((of_lists + 1) * sizeof(int64_t));
+    work->near = malloc(work->room * sizeof(int64_t)), work->start = malloc(entries * sizeof(int64_t));
+    work->count = malloc(entries * sizeof(int64_t));
     return work->surfaces && work->lists && work->of_facet && work->spheres && work->around && work->planes &&
            work->boxes && work->known && work->near && work->start && work->count;
 }
@@ -485,7 +502,7 @@ int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t p
     int64_t total = surface_start[surfaces];
     int ready = start_work(&work, facets, surfaces, total, lists, list_start[lists]);
     for (int64_t i = 0; ready && i < total; i++)
-        enclose(&mesh, of_surface[i], largest_gap, diameter[of_surface[i]], work.of_facet + of_surface[i]);
+        enclose(&mesh, of_surface[i], largest_gap, diameter[of_surface[i]], key, work.of_facet + of_surface[i]);
     for (int64_t k = 0; ready && k < surfaces; k++) {
         int64_t first = surface_start[k];
         start_tree(&mesh, &work, of_surface + first, surface_start[k + 1] - first, first, 0, work.surfaces + k);
@@ -498,15 +515,15 @@ int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t p
         Tree *one = work.lists + list_of[k], *surface = work.surfaces + surface_of[k];
         if (!boxes_reach(&one->around, &surface->around, margin))
             continue;
-        grow(&mesh, &work, points, 1, one);
-        grow(&mesh, &work, 0, 0, surface);
-        ready = find_near(&mesh, &work, one, surface);
+        grow_both(&mesh, &work, points, key != NULL, one, surface);
+        ready = find_near(&mesh, &work, points, one, surface);
         for (int64_t i = 0; ready && i < one->size; i++) {
-            int64_t *near = work.near + work.start[i], count = work.count[i];
+            int64_t place = points ? i : one->entries[i];
+            int64_t *near = work.near + work.start[place], count = work.count[place];
             if (count && points)
                 add_corner(&mesh, &work, one->entries[i], number[k] + i, near, count, k, &found);
             else if (count)
-                add_facets(&mesh, &work, one->entries[i], near, count, k, facing, key, &found);
+                add_facets(&mesh, &work, one->entries[i], near, count, k, facing, &found);
         }
     }
     end_work(&work);
