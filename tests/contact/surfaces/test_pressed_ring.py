@@ -1,4 +1,4 @@
-"""A thin ring between plates that close: the elastica, at small loads and where it lies flat."""
+"""A thin ring between plates that close: the elastica, and then flat on itself, where nothing passes."""
 
 import functools
 import math
@@ -112,3 +112,78 @@ def test_the_ring_is_an_elastica():
     assert forces[0] == pytest.approx([6.72 * B * 0.01 / RADIUS**2] * 2, rel=0.02)
     assert forces[-1] == pytest.approx([5.742 * B / RADIUS**2] * 2, rel=0.01)
     assert total(s.system.stored_energy(s.u)) == pytest.approx(rings[-1].energy, rel=0.01)
+
+
+# -- flat on itself
+
+SPEED = 0.2
+
+
+def crossings(contact, u):
+    """Number of pairs of segments of the surface, without common nodes, that cross; on one rank."""
+    facets = contact.facets
+    x = facets.x + u.reshape(-1, 2)[facets.local]
+    nodes = facets.nodes[facets.surface >= 0]
+    ends = np.vstack([nodes[:, [k, k + 1]] for k in range(nodes.shape[1] - 1)])
+    i, j = np.triu_indices(len(ends), 1)
+    apart = ~(ends[i][:, :, None] == ends[j][:, None, :]).any(axis=(1, 2))
+    (a, b), (c, d) = ((x[ends[k[apart], 0]], x[ends[k[apart], 1]]) for k in (i, j))
+
+    def side(p, q, r):
+        """Twice the area of the triangle, by its sense."""
+        return (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
+
+    return int(((side(a, b, c) * side(a, b, d) < 0) & (side(c, d, a) * side(c, d, b) < 0)).sum())
+
+
+def test_the_oracle_of_crossings():
+    """A ring whose top is moved through its bottom crosses itself."""
+    body = di.Solid(ring(1.0, 0.2, 16, 1), law=di.NeoHookean(1.0, 0.3), density=1.0)
+    contact = di.SurfaceContact(body)
+    assert crossings(contact, np.zeros(body.size)) == 0
+    u = np.zeros((body.size // 2, 2))
+    u[body.x[:, 1] > 0.8, 1] = -2.5
+    assert crossings(contact, u.ravel()) > 0
+
+
+@pytest.mark.parametrize(
+    "around, across, degree, courant", [(32, 1, 1, 0.5), pytest.param(64, 2, 2, 0.2, marks=pytest.mark.slow)]
+)
+def test_a_ring_flat_on_itself(around, across, degree, courant):
+    """Plates close fast until the insides meet: no crossing, momentum and energy as of smooth bodies.
+
+    Cells in the creases become flat, so that the finer mesh takes smaller steps.
+    """
+    thick = 0.2
+    body = di.Solid(ring(1.0, thick, around, across), law=di.NeoHookean(1.0, 0.3), density=1.0, degree=degree)
+    half = 1.0 + thick / 2 + 1e-3
+    closed = half - 0.95 * thick
+
+    def way(t):
+        return min(SPEED * t, closed)
+
+    tools = plates(body, half, way)
+    itself = di.SurfaceContact(body, skin=0.1 * thick / across)
+    s = di.CDLagrange(body, courant * body.critical_time_step(), contact=[*tools, itself])
+    s.start(0.0, 0.0)
+    balance = s.balance()
+    balance.start()
+    impulses, given, every = np.zeros(3), 0.0, max(1, round(0.1 / s.dt))
+    while s.t < 1.1 * closed / SPEED:
+        s.step()
+        balance.step()
+        new = np.array([s.r[part].sum() for part in s.contact.parts])
+        impulses += new
+        given += new[:2].sum() * SPEED
+        energy = balance.kinetic + balance.complementary
+        total_energy = energy + balance.internal_work
+        assert abs(total_energy - balance.contact) <= 1e-13 * max(given, 1e-3)
+        assert energy + balance.internal <= given * (1 + 1e-3)
+        if s.n % every == 0:
+            assert crossings(itself, s.u) == 0
+    said = itself.certificate()
+    assert said.passed == 0 and said.tested > 0 and said.inside == 0 and said.skin_used < 1.0
+    assert impulses[2] > 0.0 and crossings(itself, s.u) == 0
+    momentum = (body.mass * s.v).reshape(-1, 2)[:, 1].sum()
+    assert impulses[0] - impulses[1] == pytest.approx(momentum, abs=1e-12 * impulses[0])
+    assert impulses[0] == pytest.approx(impulses[1], rel=1e-3)
