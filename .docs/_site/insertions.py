@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -31,8 +31,8 @@ MAKERS = {
 PLACED = {"figure": report.figure, "film": demos.film, "gallery": demos.gallery}
 
 
-#: What the programs of pages print, by name of the page.
-OUTPUTS: dict[str, list[str]] = {}
+#: What the programs of pages print, by name of the page; they run while other pages are read.
+OUTPUTS: dict[str, Future[list[str]]] = {}
 
 
 def expand(text: str, page: Path, outputs: list[str]) -> str:
@@ -53,7 +53,7 @@ def expand(text: str, page: Path, outputs: list[str]) -> str:
 
 
 def run_programs(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
-    """Run the programs of the pages that will be read, of two pages at a time; links need none."""
+    """Start the programs of the pages that will be read, of two pages at a time; links need none."""
 
     def run(name: str) -> list[str]:
         page = Path(env.doc2path(name))
@@ -61,13 +61,18 @@ def run_programs(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
 
     if app.builder.name == "linkcheck":
         return
-    with ThreadPoolExecutor(2) as pool:
-        started = {name: pool.submit(run, name) for name in names if not name.startswith("demos/")}
-    for name, future in started.items():
-        try:
-            OUTPUTS[name] = future.result()
-        except (OSError, RuntimeError) as error:
-            logging.getLogger(__name__).warning("%s", error, location=name)
+    pool = ThreadPoolExecutor(2)
+    OUTPUTS.update({name: pool.submit(run, name) for name in names if not name.startswith("demos/")})
+    pool.shutdown(wait=False)
+
+
+def outputs_of(name: str) -> list[str]:
+    """What the programs of a page print, once they have ended; a failure is a warning."""
+    try:
+        return OUTPUTS[name].result() if name in OUTPUTS else []
+    except (OSError, RuntimeError) as error:
+        logging.getLogger(__name__).warning("%s", error, location=name)
+        return []
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
@@ -75,7 +80,7 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
     if name.startswith("demos/"):
         source[0] = demos.page(name.removeprefix("demos/"), source[0])
     else:
-        source[0] = expand(source[0], Path(app.env.doc2path(name)), OUTPUTS.get(name, []))
+        source[0] = expand(source[0], Path(app.env.doc2path(name)), outputs_of(name))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
