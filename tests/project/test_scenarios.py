@@ -71,7 +71,7 @@ def test_small_problems_of_oracles_are_reproduced_by_their_name(capsys):
 def test_every_oracle_says_what_it_knows():
     for each in ORACLES.values():
         assert len(each.judge.__doc__.strip()) > 60, each.name
-        assert any(each.applies(composed(seed)) for seed in SEEDS), each.name
+        assert any(each.applies(composed(seed)) for seed in range(2000)), each.name
 
 
 def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, capsys):

@@ -55,15 +55,16 @@ def passed(seen):
             yield Misfit("penetration of covered surfaces over the height of a cell", said.deepest, 0.0, 0.3)
 
 
-@oracle(lambda s: s.general == "skin" and s.degree == 1)
+@oracle(lambda s: s.general == "skin")
 def apart(seen):
     """Surfaces with a skin never intersect: no edge passes through a facet, by a test of its own.
 
-    Every tenth state and the last. Quadrilaterals are two triangles; what shares a node is no pair.
+    Every tenth state and the last. Facets of higher degree are their linear parts and quadrilaterals two
+    triangles; what shares a node is no pair.
     """
     facets = (seen.contact[-1] if isinstance(seen.contact, list) else seen.contact).facets
     d = facets.x.shape[1]
-    polygons = facets.nodes[facets.surface >= 0][:, facets.shape.corners]
+    polygons = _linear(facets.nodes[facets.surface >= 0], d)
     sides = np.stack([polygons, np.roll(polygons, -1, axis=1)], axis=2).reshape(-1, 2)
     edges = polygons if d == 2 else np.unique(np.sort(sides, axis=1), axis=0)
     pieces = [polygons] if d == 2 else [polygons[:, [0, k, k + 1]] for k in range(1, polygons.shape[1] - 1)]
@@ -74,6 +75,18 @@ def apart(seen):
         x = facets.x + u.reshape(-1, d)[facets.local]
         crossed += np.count_nonzero(_pass(x[edges[i]], x[pieces[k]]))
     yield Misfit("edges that pass through facets", float(crossed), 0.0, 0.0)
+
+
+def _linear(nodes, d):
+    """Corners of the linear parts of facets: segments, triangles or quadrilaterals."""
+    n = nodes.shape[1]
+    if d == 2:
+        return np.concatenate([nodes[:, k : k + 2] for k in range(n - 1)])
+    if n == 3:
+        return nodes
+    grid = nodes.reshape(len(nodes), round(n**0.5), -1)
+    corners = grid[:, :-1, :-1], grid[:, 1:, :-1], grid[:, 1:, 1:], grid[:, :-1, 1:]
+    return np.stack(corners, axis=3).reshape(-1, 4)
 
 
 def _pass(edges, pieces):
