@@ -169,6 +169,9 @@ def _distance(facets: Facets, group: IntArray, x: FloatArray, node: int) -> floa
         x[facets.nodes[others][:, facets.shape.corners]],
         x[node],
     )
-    nearest = np.argsort(np.linalg.norm(corners.mean(axis=1) - point, axis=1))[:_NEAREST]
+    centre = corners.mean(axis=1)
+    radius = np.linalg.norm(corners - centre[:, None], axis=2).max(axis=1)
+    # Not by their centres: a large facet may be nearer than many small ones of further parts.
+    nearest = np.argsort(np.linalg.norm(centre - point, axis=1) - radius)[:_NEAREST]
     vectors = [geometry.compute_distance_gjk(point, corners[k].copy()) for k in nearest]
     return min(float(np.linalg.norm(each)) for each in vectors)

@@ -154,3 +154,17 @@ def test_a_ball_that_touches_with_one_node(lift, depth):
     else:
         with pytest.raises(ValueError, match=f", {depth} m inside"):
             contact("ball/boundary", "plate/boundary", mesh=mesh)
+
+
+def test_the_depth_in_a_large_facet_beside_many_small_ones():
+    """The floor's facet has its centre farther away than a hundred facets of a part that floats above it."""
+    mesh = di.mesh.join(
+        {
+            "floor": box([1, 1, 1], [0.0, 0.0, 0.0], [10.0, 10.0, 1.0], "hexahedron"),
+            "small": box([1, 1, 1], [8.9, 8.9, 0.7], [9.2, 9.2, 1.1], "hexahedron"),
+            "fine": box([4, 4, 4], [5.0, 5.0, 1.5], [8.0, 8.0, 3.0], "hexahedron"),
+        }
+    )
+    body = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.3))
+    with pytest.raises(ValueError, match=r"deepest at \(9\.\d, 9\.\d, 0\.7\) m, 0\.3 m inside"):
+        di.SurfaceContact(body)
