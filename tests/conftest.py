@@ -45,6 +45,8 @@ def pytest_cmdline_main(config):
 
 
 def pytest_configure(config):
+    # A test makes many objects that persist until its end: collections between its files are enough.
+    gc.set_threshold(100_000, 20, 10)
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):

@@ -532,6 +532,7 @@ def maker(place):
     return do
 
 
+@pytest.mark.slow
 def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path, monkeypatch, capfd):
     """And one that takes long is named."""
     monkeypatch.setattr(terminal, "_QUIET", 0.3)

@@ -33,10 +33,11 @@ def energy(scheme):
     return 0.5 * float(body.mass @ scheme.v**2) + 0.5 * float(stretch @ stretch) / CELLS
 
 
+@pytest.mark.parametrize("gaps", [(0.11,), pytest.param((0.013, 0.37), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("steps", [1.0, 5.0, 20.0, 100.0])
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 1.0])
-def test_energy_stays_below_the_start(rho, steps):
-    for gap in (0.013, 0.11, 0.37):
+def test_energy_stays_below_the_start(rho, steps, gaps):
+    for gap in gaps:
         scheme = scheme_of(di.GeneralizedAlpha, steps, gap, rho_inf=rho)
         before, momentum, pushed = energy(scheme), scheme.body.mass.sum(), 0.0
         for _ in range(int(3.0 / scheme.dt) + 3):

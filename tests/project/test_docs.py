@@ -195,6 +195,7 @@ def test_heavy_heads(names_of):
     assert off[1, 1] > 0.1 > off[10, 1] > off[100, 1] and off[100, 1] < 0.015
 
 
+@pytest.mark.slow
 def test_folding(names_of):
     """The clip comes to lie on itself; its surfaces stay apart."""
     names = names_of("howto/folding")
@@ -245,6 +246,7 @@ def test_run_that_goes_on(names_of):
     assert (first, second) == (int(10 / np.pi), int(20 / np.pi))
 
 
+@pytest.mark.slow
 def test_studies(launch, tmp_path):
     """A script, since processes import it; its balls rise to e^2 of their height."""
     (tmp_path / "balls.py").write_text(PROGRAMS["howto/studies"][0])
