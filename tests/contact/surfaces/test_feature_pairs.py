@@ -201,6 +201,29 @@ def test_covered_features_are_out(deep):
     assert len(counts) == (4 if deep else 2)
 
 
+@pytest.mark.parametrize("skin", [0.0, 0.02])
+def test_covered_features_keep_a_tenth_of_their_skins(skin):
+    """Without a skin they are not tested at all; the segments here are around the features that meet."""
+    x, nodes, part, lower, upper = two_cubes()
+    segments = {(lower[0], upper[3])}
+    paths = FeaturePaths(facets(x, nodes), np.full(len(nodes), skin), itself=True)
+    free = FeaturePaths(facets(x, nodes), np.full(len(nodes), 0.1 * skin), itself=True)
+    counts = []
+    for left in (0.03, 0.005, 0.003, -0.1):
+        d = np.where(part[:, None] == 1, [0.0, 0.0, left - 0.1], 0.0)
+        paths.begin(x, functools.partial(are_among, segments))
+        free.begin(x, no_cover)
+        covered, every = ([tuple(row) for row in each.hits(d).nodes] for each in (paths, free))
+        near = [
+            row
+            for row in every
+            if min(row) >= 0 and any(share_vertices(nodes, row[:k], row[k:], segments) for k in (1, 2))
+        ]
+        counts.append(len(set(near) & set(covered)))
+        assert skin == 0.0 or set(near) <= set(covered)
+    assert counts[:2] == [0, 0] and (counts[2] > 0) == (skin > 0.0) and (counts[3] > 0) == (skin > 0.0)
+
+
 def test_what_has_a_skin_is_looked_at_though_it_is_covered():
     x, nodes, _, lower, upper = two_cubes(-0.05)
     segments = {(a, b) for a in lower for b in upper}

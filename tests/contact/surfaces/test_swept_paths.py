@@ -387,3 +387,35 @@ def test_a_strip_that_is_rolled_through_itself_is_refused(turn, words):
             continue
         with pytest.raises(ValueError, match=words):
             s.start(rolled, 0.0)
+
+
+@pytest.mark.parametrize("skin", [None, {"block/boundary": 0.009}])
+def test_contact_beside_a_corner_does_not_let_it_through(skin):
+    """A bent strip stands with a leg on a block, whose corner is under the other leg: no facets face it."""
+    foot = np.array([-0.9, 0.012])
+    knee = foot + 0.85 * np.array([1.0, np.tan(np.radians(3.2))])
+    end, up = knee + 0.6 * np.array([1.0, -np.tan(np.radians(26.4))]), np.array([0.0, 0.15])
+    points = np.array([foot, knee, end, foot + up, knee + up, end + up])
+    roof = made("triangle", points, [[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4]])
+    block = made("triangle", np.array([[-1.0, -1], [0, -1], [0, 0], [-1, 0]]), [[0, 1, 2], [0, 2, 3]])
+    body = di.Solid(
+        di.mesh.join({"block": block, "roof": roof}), density=1.0, law=di.LinearElastic(1e-9, 0.0)
+    )
+    names = () if skin is None else ("block/boundary", "roof/boundary")
+    options = {"skin": 0.0045} if skin is None else {"skin": skin, "self_contact": True, "swept": True}
+    contact = di.SurfaceContact(body, *names, **options)
+    s = di.CDLagrange(body, 1.0, contact=contact, allow_unstable=True)
+    s.start(0.0, body.rigid_velocity((0.0, -0.0045), cells="roof"))
+    facets = contact.facets
+    corner, at, to = (
+        int(np.argmin(np.linalg.norm(facets.x - place, axis=1))) for place in ([0.0, 0.0], knee, end)
+    )
+    over = 0
+    for _ in range(30):
+        s.step()
+        x = facets.x + np.asarray(s.u).reshape(-1, 2)[facets.local]
+        along = x[to] - x[at]
+        if 0.0 < (x[corner] - x[at]) @ along < along @ along:
+            over += 1
+            assert along[0] * (x[corner] - x[at])[1] - along[1] * (x[corner] - x[at])[0] < 0.0
+    assert over > 20 and contact.certificate().added > 0

@@ -1,3 +1,5 @@
+#define NEAR 0x20 /* mark of features that are covered, and that meet all the same */
+
 /* Pairs of features that are none, and those that a segment covers: the weighted gap there is their contact. */
 
 static int common_node(const int32_t *one, int nodes, const int32_t *other, int others)
@@ -230,7 +232,7 @@ int64_t unknown(const features *f, int64_t count, const int32_t *duo, int64_t ca
     Cover cover = {0, capacity, 0, pair};
     for (int64_t k = 0; k < count; k++) {
         const int64_t before = cover.count;
-        if (look_up(f, duo + 4 * k, &cover))
+        if (duo[4 * k + 3] & NEAR || look_up(f, duo + 4 * k, &cover))
             cover.count = before;
     }
     return cover.count;
@@ -240,6 +242,6 @@ void select_uncovered(const features *f, int64_t count, const int32_t *duo, uint
 {
     for (int64_t k = 0; k < count; k++) {
         Cover cover = {0};
-        chosen[k] = !look_up(f, duo + 4 * k, &cover);
+        chosen[k] = duo[4 * k + 3] & NEAR || !look_up(f, duo + 4 * k, &cover);
     }
 }

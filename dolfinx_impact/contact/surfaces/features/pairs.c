@@ -1,5 +1,6 @@
 /* Pairs of facets that are awake, and the paths of their features. */
 
+#define REST 0.1  /* part of their skins that covered features keep */
 #define SLACK 1.03 /* at least (1 + MET) / (1 - MET): the distance at which features meet grows with that at the start */
 
 static double distance_of(const features *f, int kind, int64_t i, int64_t j)
@@ -108,6 +109,17 @@ typedef struct {
     double *tau, *weight, *normal, *least;
 } Hits;
 
+/* Whether boxes still overlap where the skins are less by a part. */
+static int overlap_within(const Feature *a, const Feature *b, double less)
+{
+    for (int i = 0; i < 3; i++)
+        if (a->low[i] + less > b->high[i] || b->low[i] + less > a->high[i])
+            return 0;
+    return 1;
+}
+
+/* Features that segments around them cover need the skin no more than they: the contact there uses it up. They are
+   tested for the rest of it alone. */
 static void test(features *f, int kind, const Feature *a, const Feature *b, double skin, Hits *hits)
 {
     Hit hit;
@@ -120,16 +132,22 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
         f->tested++;
         return;
     }
-    if (related(f, kind, first->number, second->number) || is_covered(f, kind, first->number, second->number))
+    if (related(f, kind, first->number, second->number))
+        return;
+    const int covered = is_covered(f, kind, first->number, second->number);
+    if (covered && skin == 0.0)
         return;
     f->tested++;
-    if (!meet(f, kind, first->number, second->number, skin, &hit) || place_of(f->inside_key, f->inside, key) >= 0)
+    const double kept = covered ? REST * skin : skin;
+    if (covered && !overlap_within(a, b, skin - kept))
+        return;
+    if (!meet(f, kind, first->number, second->number, kept, &hit) || place_of(f->inside_key, f->inside, key) >= 0)
         return;
     const int64_t k = hits->count++;
     if (k >= hits->capacity)
         return;
     int32_t *duo = hits->duo + 4 * k;
-    duo[0] = kind, duo[1] = (int32_t)first->number, duo[2] = (int32_t)second->number, duo[3] = 0;
+    duo[0] = kind, duo[1] = (int32_t)first->number, duo[2] = (int32_t)second->number, duo[3] = covered ? NEAR : 0;
     for (int c = 0; c < 4; c++)
         duo[3] |= (fabs(hit.weights[c]) > TOUCHING) << c;
     hits->tau[k] = hit.tau, hits->least[k] = hit.least;

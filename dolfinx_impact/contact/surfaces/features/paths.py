@@ -267,18 +267,25 @@ class FeaturePaths:
 
     def _uncovered(self, features: IntArray) -> BoolArray:
         """Whether no segment covers pairs of features: kind, numbers, marks of what is closest."""
-        table, chosen = self._table, np.ones(len(features), np.uint8)
-        features = np.ascontiguousarray(features)
-        (pairs,) = table.listed("unknown", 64 * len(features), (len(features), features), _TWO)
-        self._learn_of(pairs)
-        table.call("select_uncovered", len(features), features, chosen)
+        chosen, features = np.ones(len(features), np.uint8), np.ascontiguousarray(features)
+        self._learn_of(self._unknown(features))
+        self._table.call("select_uncovered", len(features), features, chosen)
         return chosen.view(np.bool_)
+
+    def _unknown(self, features: IntArray) -> IntArray:
+        """Pairs of facets on which the cover of features depends and that are not known."""
+        (pairs,) = self._table.listed("unknown", 64 * len(features), (len(features), features), _TWO)
+        return pairs
 
     # -- rows
 
     def _on_paths(self, awake: IntArray) -> Hits:
         columns = _FOUR, np.empty(()), np.empty(4), np.empty(3), np.empty(())
         found = self._table.listed("paths", 256, (awake.size, awake), *columns)
+        # What turns out to be covered may meet within the rest of its skin.
+        while len(pairs := self._unknown(found[0])):
+            self._learn_of(pairs)
+            found = self._table.listed("paths", 256, (awake.size, awake), *columns)
         self.tested = self._table.numbers.tested
         chosen = self._uncovered(found[0])
         features, tau, weights, normal, least = (each[chosen] for each in found)
