@@ -113,7 +113,7 @@ int64_t pierced(const features *f, int64_t count, const int32_t *list, int64_t c
             const int64_t a = facets[side], b = facets[1 - side];
             for (int64_t e = f->edge_start[a]; e < f->edge_start[a + 1]; e++)
                 for (int64_t t = b * f->parts; t < (b + 1) * f->parts; t++)
-                    if (!is_covered(f, 2, f->own_edge[e], t) && pierces(f, f->x, f->own_edge[e], t))
+                    if (pierces(f, f->x, f->own_edge[e], t) && !is_covered(f, 2, f->own_edge[e], t))
                         add_pierced(&found, f->own_edge[e], t);
         }
     }

@@ -267,8 +267,12 @@ class FeaturePaths:
 
     def _uncovered(self, features: IntArray) -> BoolArray:
         """Whether no segment covers pairs of features: kind, numbers, marks of what is closest."""
-        chosen, features = np.ones(len(features), np.uint8), np.ascontiguousarray(features)
+        features = np.ascontiguousarray(features)
         self._learn_of(self._unknown(features))
+        return self._known_uncovered(features)
+
+    def _known_uncovered(self, features: IntArray) -> BoolArray:
+        chosen = np.ones(len(features), np.uint8)
         self._table.call("select_uncovered", len(features), features, chosen)
         return chosen.view(np.bool_)
 
@@ -287,7 +291,7 @@ class FeaturePaths:
             self._learn_of(pairs)
             found = self._table.listed("paths", 256, (awake.size, awake), *columns)
         self.tested = self._table.numbers.tested
-        chosen = self._uncovered(found[0])
+        chosen = self._known_uncovered(found[0])
         features, tau, weights, normal, least = (each[chosen] for each in found)
         kind, nodes = features[:, 0], self._nodes_of(features)
         nodes[weights == 0.0] = -1
