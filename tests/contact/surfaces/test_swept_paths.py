@@ -389,6 +389,15 @@ def test_a_strip_that_is_rolled_through_itself_is_refused(turn, words):
             s.start(rolled, 0.0)
 
 
+@pytest.mark.parametrize("skin", [0.0, 0.002, {"upper/boundary": 0.001}, {"lower/boundary": 0.012}])
+def test_no_pair_of_facets_has_less_room_than_is_looked_at(skin):
+    """Whatever skins face each other: from the least limit of all pairs on they are looked at one by one."""
+    _, contact = over_a_plate(0.1, skin=skin)
+    cover, on = contact.paths._cover, np.flatnonzero(contact.facets.surface >= 0)
+    limits = cover._limits(*(each.ravel() for each in np.meshgrid(on, on)))
+    assert 0.0 < cover._least <= limits.min() * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("skin", [None, {"block/boundary": 0.009}])
 def test_contact_beside_a_corner_does_not_let_it_through(skin):
     """A bent strip stands with a leg on a block, whose corner is under the other leg: no facets face it."""

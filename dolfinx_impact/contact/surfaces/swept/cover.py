@@ -31,9 +31,12 @@ class Cover:
         self._assembly, facets = assembly, assembly.facets
         self._limit = _DEEPEST * facets.height
         self._skin = np.zeros(len(facets.nodes)) if assembly.skin is None else assembly.skin
-        least = self._limits(*np.tile(np.flatnonzero(facets.surface >= 0), (2, 1)))
-        self._least = float(least.min(initial=np.inf))
-        self._every = bool(np.all(self._skin[facets.surface >= 0] > 0.0))
+        on = np.flatnonzero(facets.surface >= 0)
+        bare, thick = on[self._skin[on] == 0.0], on[self._skin[on] > 0.0]
+        self._every = not bare.size
+        # The least of all pairs: one without a skin may face one that has it.
+        least = _OF_SKIN * (2.0 if self._every else 1.0) * self._skin[thick].min(initial=np.inf)
+        self._least = float(min(self._limit[bare].min(initial=np.inf), least))
         #: Distances of the facets from the triangles whose paths are tested; where there is no skin, nothing.
         self.warps: FloatArray = np.zeros(len(facets.nodes))
         self._x: FloatArray = facets.x
