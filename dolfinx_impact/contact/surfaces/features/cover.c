@@ -1,6 +1,6 @@
-#define NEAR 0x20 /* mark of features that are covered, and that meet all the same */
-
 /* Pairs of features that are none, and those that a segment covers: the weighted gap there is their contact. */
+
+#define NEAR 0x20 /* mark of features that are covered, and that meet all the same */
 
 static int common_node(const int32_t *one, int nodes, const int32_t *other, int others)
 {
@@ -178,6 +178,7 @@ void enter_cover(const features *f)
     }
 }
 
+/* Whether a node of one list and one of another are in the table, of covered pairs or of those that are not. */
 static int has_pair(const features *f, const int32_t *one, int64_t count, const int32_t *other, int64_t others, int bare)
 {
     for (int64_t a = 0; a < count; a++)
@@ -189,17 +190,17 @@ static int has_pair(const features *f, const int32_t *one, int64_t count, const 
     return 0;
 }
 
-static int has_vertices(const features *f, const Ends *ends, int bare)
+static int has_ends(const features *f, int kind, int64_t i, int64_t j, int bare)
 {
-    return has_pair(f, ends->node[0], ends->count[0], ends->node[1], ends->count[1], bare);
+    Ends ends;
+    set_ends(f, kind, i, j, &ends);
+    return has_pair(f, ends.node[0], ends.count[0], ends.node[1], ends.count[1], bare);
 }
 
 /* Whether features are at facets that are too deep in each other: no segment around them is trusted. */
 static int is_bare(const features *f, int kind, int64_t i, int64_t j)
 {
-    Ends ends;
-    set_ends(f, kind, i, j, &ends);
-    return f->deep && has_vertices(f, &ends, 1);
+    return f->deep && has_ends(f, kind, i, j, 1);
 }
 
 /* Whether two facets have a segment that covers all their features. */
@@ -212,9 +213,7 @@ static int is_whole(const features *f, int64_t a, int64_t b)
 /* Whether features are known to be covered. */
 static int is_covered(const features *f, int kind, int64_t i, int64_t j)
 {
-    Ends ends;
-    set_ends(f, kind, i, j, &ends);
-    return has_vertices(f, &ends, 0) && !(f->deep && has_vertices(f, &ends, 1));
+    return has_ends(f, kind, i, j, 0) && !is_bare(f, kind, i, j);
 }
 
 /* Whether features are covered, as far as it is known; what is not known is listed. */

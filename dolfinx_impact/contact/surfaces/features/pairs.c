@@ -1,6 +1,6 @@
 /* Pairs of facets that are awake, and the paths of their features. */
 
-#define REST 0.1  /* part of their skins that covered features keep */
+#define REST 0.1 /* part of their skins that covered features keep */
 #define SLACK 1.03 /* at least (1 + MET) / (1 - MET): the distance at which features meet grows with that at the start */
 
 static double distance_of(const features *f, int kind, int64_t i, int64_t j)
@@ -109,15 +109,6 @@ typedef struct {
     double *tau, *weight, *normal, *least;
 } Hits;
 
-/* Whether boxes still overlap where the skins are less by a part. */
-static int overlap_within(const Feature *a, const Feature *b, double less)
-{
-    for (int i = 0; i < 3; i++)
-        if (a->low[i] + less > b->high[i] || b->low[i] + less > a->high[i])
-            return 0;
-    return 1;
-}
-
 /* Features that segments around them cover need the skin no more than they: the contact there uses it up. They are
    tested for the rest of it alone. */
 static void test(features *f, int kind, const Feature *a, const Feature *b, double skin, Hits *hits)
@@ -128,7 +119,7 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
                              : first->number * f->facets * f->parts + second->number;
     if (!(a->moved || b->moved))
         return;
-    if (!overlap(a->low, a->high, b->low, b->high)) {
+    if (!overlap(a->low, a->high, b->low, b->high, 0.0)) {
         f->tested++;
         return;
     }
@@ -139,7 +130,7 @@ static void test(features *f, int kind, const Feature *a, const Feature *b, doub
         return;
     f->tested++;
     const double kept = covered ? REST * skin : skin;
-    if (covered && !overlap_within(a, b, skin - kept))
+    if (covered && !overlap(a->low, a->high, b->low, b->high, skin - kept))
         return;
     if (!meet(f, kind, first->number, second->number, kept, &hit) || place_of(f->inside_key, f->inside, key) >= 0)
         return;

@@ -227,6 +227,7 @@ class FeaturePaths:
         self._know_nothing()
 
     def _set_deep(self, deep: IntArray | None) -> None:
+        """Give the table pairs of facets by their numbers among those with features."""
         place = self._place_of[np.zeros((0, 2), np.int64) if deep is None else deep]
         place = place[(place >= 0).all(axis=1)]
         self._table.numbers.deep = len(place)
@@ -272,6 +273,7 @@ class FeaturePaths:
         return self._known_uncovered(features)
 
     def _known_uncovered(self, features: IntArray) -> BoolArray:
+        """The same, by what is known alone."""
         chosen = np.ones(len(features), np.uint8)
         self._table.call("select_uncovered", len(features), features, chosen)
         return chosen.view(np.bool_)
@@ -310,6 +312,7 @@ class FeaturePaths:
         return found
 
     def _uncovered_of(self, found: IntArray) -> IntArray:
+        """Those edges and triangles, shape (k, 2), that no segment covers."""
         kinds = np.full((len(found), 1), _INSIDE, np.int32)
         chosen = self._uncovered(np.hstack([kinds, found, np.full_like(kinds, _EVERY)]))
         return np.ascontiguousarray(found[chosen])

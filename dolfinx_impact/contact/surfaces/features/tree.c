@@ -8,10 +8,12 @@ typedef struct {
     int64_t first, count, right;
 } Box;
 
-static inline int overlap(const double *low, const double *high, const double *other_low, const double *other_high)
+/* Whether boxes overlap, by more than a length. */
+static inline int overlap(const double *low, const double *high, const double *other_low, const double *other_high,
+                          double by)
 {
     for (int i = 0; i < 3; i++)
-        if (!(low[i] <= other_high[i] && other_low[i] <= high[i]))
+        if (!(low[i] + by <= other_high[i] && other_low[i] + by <= high[i]))
             return 0;
     return 1;
 }
@@ -85,7 +87,7 @@ static void add(Search *s, const Box *one, const Box *other)
     const features *f = s->f;
     const int64_t a = one->facet < other->facet ? one->facet : other->facet;
     const int64_t b = one->facet < other->facet ? other->facet : one->facet;
-    if (!(f->itself || f->surface[a] != f->surface[b]) || !overlap(one->low, one->high, other->low, other->high))
+    if (!(f->itself || f->surface[a] != f->surface[b]) || !overlap(one->low, one->high, other->low, other->high, 0.0))
         return;
     const int64_t p = s->found++;
     if (p >= s->capacity)
@@ -97,7 +99,7 @@ static void add(Search *s, const Box *one, const Box *other)
 static void between(Search *s, int64_t a, int64_t b)
 {
     const Box *one = s->box + a, *other = s->box + b;
-    if (!overlap(one->low, one->high, other->low, other->high))
+    if (!overlap(one->low, one->high, other->low, other->high, 0.0))
         return;
     if (!one->right && !other->right) {
         for (int64_t i = one->first; i < one->first + one->count; i++)
