@@ -173,7 +173,7 @@ def _general(s):
     """Some of those with explicit steps have contact of all surfaces at once, by numbers of their own."""
     rng = random.Random(f"general {s.seed}")
     plain = s.scheme == "CDLagrange" and s.hypothesis is None and not (s.forms or s.bend)
-    plain = plain and s.joint in ("surfaces", "together")
+    plain = plain and s.joint in ("surfaces", "together", "tie")
     if plain and len(s.blocks) > 1 and s.floor != "corner" and rng.random() < 0.7:
         kinds = [kind for kind in GENERAL if kind != "skin" or s.motion != "rest"]  # what touches has no room
         s = s.changed(general=rng.choice(kinds), rough="all", drift=False, laws=())

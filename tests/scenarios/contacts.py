@@ -39,7 +39,9 @@ def _made(s, f):
         options = _law(s, 0, drift=s.floor in CURVED) + (", facets=True" if s.sharp else "")
         made.append(f'di.RigidContact(body, "{skin}", {_obstacle(s, f)}{options})')
     if s.general:
-        return [*made, _everything(s, f)]
+        glued = range(1 + s.movable[0], len(name)) if s.joint == "tie" else ()
+        ties = [_between(s, f, name[i], name[i - 1], "tie", "") for i in glued]
+        return [*made, *ties, _everything(s, f)]
     if s.joint == "together" and len(name) > 2 and not axis:
         listed = ", ".join(f'"{n}/boundary"' for n in name)
         made.append(f"di.SurfaceContact(body, {listed}{_law(s, len(made))})")

@@ -44,12 +44,20 @@ def refuse_facing_away(facets: Facets, first: int, second: int, names: tuple[str
         )
 
 
-def refuse_overlap(contact: Any, u: FloatArray) -> None:
-    """Raise a ValueError where surfaces overlap at ``u``, on the surface or deep inside. Collective."""
+def refuse_overlap(contact: Any, u: FloatArray, *, nearness: bool = True) -> None:
+    """Raise a ValueError where surfaces overlap at ``u``, on the surface or deep inside. Collective.
+
+    Args:
+        contact: The contact.
+        u: Displacements, shape (size,) [m].
+        nearness: Whether gaps are looked at, with which surfaces nearer than their skins overlap.
+    """
     names = of_surfaces(contact)
-    # Weighted gaps of surfaces that touch at one node are negative where functions of both signs weigh them.
-    gaps = np.maximum(contact.gap(u), contact.assembly.least_gaps())
-    refuse_penetration(contact, gaps, contact.places(u), f"nodes of {names}", within="the other part")
+    if nearness:
+        # Weighted gaps of surfaces that touch at one node are negative where functions of both signs weigh
+        # them.
+        gaps = np.maximum(contact.gap(u), contact.assembly.least_gaps())
+        refuse_penetration(contact, gaps, contact.places(u), f"nodes of {names}", within="the other part")
     deepest, where = _deepest_inside(contact, u)
     if deepest > max(contact.gap_tolerance, TOUCHING * contact.system.length):
         shown = ", ".join(f"{value:.6g}" for value in where)

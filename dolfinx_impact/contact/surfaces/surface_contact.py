@@ -159,7 +159,8 @@ class SurfaceContact(Contact):
         if tie:
             self._tie()
         elif not allow_penetration:
-            refuse_overlap(self, np.zeros(body.size))
+            # What is nearer than the skin may be glued by a tie of the same list: it is known at the start.
+            refuse_overlap(self, np.zeros(body.size), nearness=not (self.itself and skin))
         if self.drift_correction > 0 and flat:
             self._tell_no_drift()
 

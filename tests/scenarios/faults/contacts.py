@@ -103,6 +103,12 @@ FAULTS = {
         lambda s: s.general == "unswept",
         "named",
     ),
+    "contact-at-the-rim-of-a-tie": Fault(
+        "facets beside those that a tie glues to each other are in contact",
+        (("contact.surfaces.roles", "found[rim] = self._met(first[rim], second[rim])", "pass"),),
+        lambda s: s.general in ("swept", "skin") and s.joint == "tie",
+        "glued",
+    ),
     "certificate-of-nothing": Fault(
         "paths are tested, and the certificate says that they were not",
         (("contact.surfaces.swept.certificate", "skin, passed=0)", "skin)"),),

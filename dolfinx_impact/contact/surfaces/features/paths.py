@@ -26,6 +26,8 @@ _TWO, _FOUR = np.empty(2, np.int32), np.empty(4, np.int32)
 
 #: Whether unordered pairs of facets, shape (k, 2), have a segment.
 Covers = Callable[[IntArray], AnyArray]
+#: Whether facets are glued to each other, shape (k,).
+Glued = Callable[[IntArray, IntArray], BoolArray]
 
 
 class Hits(NamedTuple):
@@ -65,6 +67,8 @@ class FeaturePaths:
         facets: All facets; those with a surface have features, of higher degree those of their linear parts.
         skin: Distance that each facet keeps, shape (facets,) [m]; features of several have the largest.
         itself: Whether facets of one surface meet each other.
+        glued: Tells of facets, two arrays of shape (k,), which are glued to each other: their features are
+            no pairs.
 
     Attributes:
         tested: Pairs of features whose paths were tested by the last :meth:`hits`.
@@ -72,7 +76,8 @@ class FeaturePaths:
             covered too if it was told so.
     """
 
-    def __init__(self, facets: Facets, skin: FloatArray, *, itself: bool) -> None:
+    def __init__(self, facets: Facets, skin: FloatArray, *, itself: bool, glued: Glued | None = None) -> None:
+        self._glued = glued
         self._mesh, self._gdim, self._least = FeatureMesh.of(facets), facets.x.shape[1], -np.inf
         number, table = self._mesh.number, FeatureTable()
         self._number, self._table = number, table
@@ -194,6 +199,9 @@ class FeaturePaths:
         table["low"][:] = np.minimum(x, end) - room
         table["high"][:] = np.maximum(x, end) + room
         pairs, above = table.listed("search", 2 * len(self._pairs) + 64, (), _TWO, np.empty(()))
+        if self._glued is not None and len(pairs):
+            apart = ~self._glued(*self._number[pairs].T)
+            pairs, above = np.ascontiguousarray(pairs[apart]), above[apart]
         self._set_pairs(pairs, above)
         table["then"][:] = x
         table.call("describe", 0)

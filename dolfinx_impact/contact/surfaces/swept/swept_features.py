@@ -63,7 +63,10 @@ class SweptFeatures:
         self._assembly, skin = assembly, assembly.skin
         self._skin = 0.0 if skin is None else float(skin.max(initial=0.0))
         self._paths = FeaturePaths(
-            facets, np.zeros(len(facets.nodes)) if skin is None else skin, itself=itself
+            facets,
+            np.zeros(len(facets.nodes)) if skin is None else skin,
+            itself=itself,
+            glued=None if assembly.roles is None else assembly.roles.tied,
         )
         part = facets.surface if assembly.roles is None else assembly.roles.body_part
         if itself:

@@ -1,0 +1,87 @@
+"""Parts that a tie glues to each other, and contact of everything with everything beside it."""
+
+import numpy as np
+import pytest
+from support.surfaces import LAW, anywhere, box, largest, total
+
+import dolfinx_impact as di
+
+
+def glued(kind, cells, *, whole, third=False):
+    """A block on a wider plate, glued to the whole top of the plate or to the facets below alone."""
+    d = 2 if kind in ("quadrilateral", "triangle") else 3
+    n = d - 1
+
+    def below(x):
+        aside = np.abs(x[:n]).max(axis=0) < 0.5 + 1e-9
+        return aside & np.isclose(x[n], 0.0)
+
+    plate = box([8] * n + [1], [-1.0] * n + [-0.2], [1.0] * n + [0.0], kind)
+    block = box([cells] * n + [2], [-0.5] * n + [0.0], [0.5] * n + [0.4], kind)
+    parts = {"plate": di.named(plate, below=below), "block": block}
+    if third:
+        parts["third"] = box([2] * d, [-0.3] * n + [0.43], [0.7] * n + [0.7], kind)
+    return di.mesh.join(parts), ("plate/top" if whole else "plate/below", "block/bottom")
+
+
+def steps(body, contact, u, v, count):
+    s = di.CDLagrange(body, 0.3 * body.critical_time_step(), contact=contact)
+    s.start(u, v)
+    for _ in range(count):
+        s.step()
+    return s
+
+
+CASES = [
+    ("quadrilateral", 3, 1, False),
+    ("quadrilateral", 3, 2, True),
+    ("triangle", 3, 2, False),
+    ("hexahedron", 3, 1, False),
+    ("hexahedron", 3, 1, True),
+    ("tetrahedron", 2, 1, False),
+]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("skin", [0.0, 0.01])
+@pytest.mark.parametrize("kind, cells, degree, whole", CASES)
+def test_nothing_acts_between_glued_parts(kind, cells, degree, whole, skin):
+    """Neither within what is glued nor at its rim: the parts move as with the tie alone."""
+    mesh, names = glued(kind, cells, whole=whole)
+    body = di.Solid(mesh, law=LAW, density=1.0, degree=degree)
+    tie = di.SurfaceContact(body, *names, tie=True)
+
+    def shaking(x):
+        waves = np.sin(7.0 * x[: body.gdim] + 3.0 * x[[1, 0, 2][: body.gdim]])
+        return 0.02 * waves
+
+    everything = di.SurfaceContact(body, skin=skin)
+    s = steps(body, [tie, everything], 0.0, shaking, 60)
+    alone = steps(body, di.SurfaceContact(body, *names, tie=True), 0.0, shaking, 60)
+    assert largest(s.u) > 1e-3
+    assert largest(s.u - alone.u) < 1e-13 * largest(s.u)
+    said = everything.certificate()
+    assert said.added == said.inside == said.together == 0 and said.skin_used <= 0.0
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["quadrilateral", "hexahedron"])
+def test_a_skin_beside_a_tie(kind):
+    """A third part hits the glued block and does not touch it; without the tie the skins overlap."""
+    mesh, names = glued(kind, 3, whole=False, third=True)
+    body = di.Solid(mesh, law=LAW, density=1.0)
+    tie, everything = di.SurfaceContact(body, *names, tie=True), di.SurfaceContact(body, skin=0.01)
+    direction = np.eye(body.gdim)[-1]
+    v = body.rigid_velocity(-0.05 * direction, cells="third")
+    s = steps(body, [tie, everything], 0.0, v, 120)
+    said = everything.certificate()
+    assert 0.0 < said.skin_used < 1.0 and said.inside == 0
+    assert anywhere(s.v > 1e-3)
+    ends, begins = (
+        (body.mass[: body.owned] * each[: body.owned]).reshape(-1, body.gdim).sum(axis=0) for each in (s.v, v)
+    )
+    assert total(ends) == pytest.approx(total(begins), rel=1e-12, abs=1e-14)
+
+    alone = di.CDLagrange(body, s.dt, contact=di.SurfaceContact(body, skin=0.01))
+    with pytest.raises(ValueError, match="contains nodes of the parts at the start, the deepest at"):
+        alone.start(0.0, v)
