@@ -1,9 +1,9 @@
 """Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two, and on three
 too where slow tests are not left out.
 
-The cases of a parametrised test take turns: each runs on two ranks or on three, or, where their kinds do not
-matter to what is distributed, some on two, some on three and the others on one alone. Tests without cases run
-on two ranks, every second one of a file on three too. In a nightly run all run on both.
+The cases of a parametrised test take turns: of three the first one runs on two ranks, the second on three and
+the last on one alone; fewer, where their kinds do not matter to what is distributed. Tests without cases run
+on two ranks, every fourth one of a file on three too. In a nightly run all run on both.
 
 On several ranks every rank runs this module as a program: rank 0 prints, the others write to files that
 are shown where the stage fails.
@@ -45,7 +45,8 @@ def turns(ids, ran, most=None):
 
     Args:
         ids: Node ids of one stage, in order.
-        ran: Those that an earlier stage has run; None in the first: every second case is for the next one.
+        ran: Those that an earlier stage has run; None in the first: some cases are for the next one, or for
+            none.
         most: Largest number of cases in a stage, for the tests that say so.
 
     Returns:
@@ -57,14 +58,15 @@ def turns(ids, ran, most=None):
     chosen = set()
     for name, cases in tests.items():
         left = [each for each in cases if each not in (ran or ())]
+        turn = cases[::3] if ran is None else cases[1::3]
         if len(cases) == 1:
             alone.setdefault(name.split("::")[0], []).extend(cases)
         elif name in (most or {}):
             chosen.update(left[:: max(1, -(-len(left) // most[name]))])
         else:
-            chosen.update(left[::2] if ran is None else left)
+            chosen.update(each for each in turn if each in left)
     for singles in alone.values():
-        chosen.update(singles if ran is None else singles[::2])
+        chosen.update(singles if ran is None else singles[::4])
     return chosen
 
 

@@ -93,9 +93,9 @@ class Roles:
         for surface, touching in self._tied:
             a, b = surface[first], surface[second]
             found |= (a >= 0) & (b >= 0) & (a != b)
-            a, b = touching[first], touching[second]
-            others = b.sum(axis=1, keepdims=True) - b  # for each surface, how many of the others b touches
-            rim = np.flatnonzero((a & (others > 0)).any(axis=1) & ~found)
+            one, other = touching[first], touching[second]
+            further = other.sum(axis=1, keepdims=True) - other  # how many others than each one
+            rim = np.flatnonzero((one & (further > 0)).any(axis=1) & ~found)
             found[rim] = self._met(first[rim], second[rim])
         return found
 
