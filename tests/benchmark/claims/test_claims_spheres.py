@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from support import flips, wrong_contact, wrong_schemes
 from support.drawn import drawn
@@ -59,4 +60,4 @@ def test_every_case_has_rows():
 def test_figures(entry, runs):
     """Every panel has labelled axes with units, a legend and lines of finite values."""
     for ax in drawn(sphere_figures.FIGURES, entry.id, runs).axes:
-        assert len(ax.lines) >= 2 and all(abs(line.get_ydata()).max() < 1e9 for line in ax.lines)
+        assert len(ax.lines) >= 2 and all(np.abs(line.get_ydata()).max() < 1e9 for line in ax.lines)

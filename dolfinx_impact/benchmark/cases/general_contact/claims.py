@@ -34,14 +34,20 @@ def _over(case: str, name: str, over: dict[str, Any], ratio: bool = True) -> Any
 
     def measure(runs: Runs, scheme: str) -> dict[str, Any]:
         found = {words: runs(case, scheme, **more).results for words, more in over.items()}
-        if any(each[name] is None for each in found.values()):
-            raise FailedRun("nothing meets")
+        names = (name, f"{name}_exact") if ratio else (name,)
+        _refuse_none(found, names, "no edges meet")
         return {
             words: each[name] / each[f"{name}_exact"] if ratio else each[name]
             for words, each in found.items()
         }
 
     return measure
+
+
+def _refuse_none(found: dict[str, Any], names: tuple[str, ...], what: str) -> None:
+    """A run that did not come to what is measured has failed."""
+    if any(each[name] is None for each in found.values() for name in names):
+        raise FailedRun(what)
 
 
 def _slip(runs: Runs, scheme: str) -> float:
@@ -66,6 +72,7 @@ def _energy(runs: Runs, scheme: str) -> float:
 
 def _heights(runs: Runs, scheme: str) -> dict[str, float]:
     found = {words: runs(HOLE, scheme, **more) for words, more in OPENINGS.items()}
+    _refuse_none({words: each.results for words, each in found.items()}, ("height",), "the sphere falls")
     return {
         words: (each.results["height"] - each.results["height_exact"]) / each.summary["parameters"]["radius"]
         for words, each in found.items()
@@ -74,6 +81,7 @@ def _heights(runs: Runs, scheme: str) -> dict[str, float]:
 
 def _edges(runs: Runs, scheme: str) -> dict[str, float]:
     found = {words: runs(HOLE, scheme, **more).results for words, more in OPENINGS.items()}
+    _refuse_none(found, ("edge_force",), "the sphere falls")
     return {
         f"{words}, edge {k}": force / each["edge_force_exact"]
         for words, each in found.items()
