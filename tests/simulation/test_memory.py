@@ -93,7 +93,9 @@ def test_nothing_grows_in_other_runs(launch, case):
     assert added(launch, *case) < NOISE
 
 
-@pytest.mark.parametrize("scheme, steps", [("cd-lagrange", 3_000), ("moreau-jean", 300)])
+@pytest.mark.parametrize(
+    "scheme, steps", [("cd-lagrange", 3_000), pytest.param("moreau-jean", 300, marks=pytest.mark.nightly)]
+)
 def test_nothing_grows_on_two_ranks(launch, scheme, steps):
     assert added(launch, scheme, "linear", "simulate", steps, ranks=2) < NOISE
 

@@ -86,6 +86,9 @@ LONG = (
     "press-fit-work-moreau-jean",
     "shaft-in-ring-push-static",
     "doyen-",
+    "distasio-fig11-stays",
+    "press-fit-depth-generalized-alpha",
+    "press-fit-stored-moreau-jean",
 )
 
 

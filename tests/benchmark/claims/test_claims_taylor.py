@@ -145,7 +145,12 @@ def folder(tmp_path_factory):
 
 
 #: Sets whose runs are as long as all others together; those of hot copper, and of cold steel, are like them.
-LONG = ("taylor-length-copper-etp-cold-", "taylor-length-4340-gust-hot-")
+LONG = (
+    "taylor-control-cold-copper-etp-hot-",
+    "taylor-face-copper-wilkins-",
+    "taylor-length-4340-gust-hot-",
+    "taylor-length-copper-etp-cold-",
+)
 
 
 def in_tiers(ids):
