@@ -24,6 +24,7 @@ from .search import Candidates, FacetSearch
 from .sides import normal_order
 from .swept.segments import Segments
 from .tables import DEPTH, FACING, LARGEST_GAP, Tables
+from .ties import GluedFacets
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25
@@ -60,6 +61,7 @@ class Assembly:
         loaded: Rows whose dofs are those of the surface nodes that this rank owns.
         searches: Number of searches.
         pairs: Numbers of the slave and the master surface of each pair.
+        glued: What ties of the same list glue, which is no pair.
         path: Largest displacement of a node since :meth:`keep_positions` [m]; NaN without such positions.
         path_between_searches: Displacement of a node after which candidate pairs are searched again [m].
         sizes: Smallest and largest diameter of all facets [m].
@@ -81,7 +83,7 @@ class Assembly:
         shallow: bool = False,
     ) -> None:
         self.body, self._comm, self.pairs, self.roles = body, body.comm, list(pairs), roles
-        self._with_corners, self.skin = corners, skin
+        self._with_corners, self.skin, self.glued = corners, skin, GluedFacets()
         whole = whole or roles is not None
         self._shared, gdim = body.comm.size > 1 and divided and not whole, body.gdim
         #: Thickness of a plane body: with it lengths are areas [m].
@@ -149,6 +151,7 @@ class Assembly:
         )
         others = np.array(self.corners.others, np.int64)
         self._corner_search = FacetSearch(facets, self.corners.each, others, points=True)
+        self.glued.hold(facets)
         self._set_facets()
 
     def _set_work(self, mine: BoolArray) -> None:
@@ -373,16 +376,20 @@ class Assembly:
         self._motion.search(u)
         self.searches += 1
         bounds = x, LARGEST_GAP, self._margin
-        found = self._search.find(*bounds)
+        found, at_corners = self._search.find(*bounds), self._corner_search.find(*bounds)
         if self.roles is not None:
             found = self.roles.chosen(found)
+        if self.glued:
+            corner, facet = at_corners.pairs.T
+            found = found.taken(~self.glued.pairs(*found.pairs.T))
+            at_corners = at_corners.taken(~self.glued.corners(corners.nodes[corner], facet))
         self._work.set_candidates(self._with_skin(found), corners.sharp)
-        corners.set_candidates(self._corner_search.find(*bounds))
-        of_corners, at_corners = corners.in_use()
+        corners.set_candidates(at_corners)
+        of_corners, corner_nodes = corners.in_use()
         chosen = _marked(len(facets.nodes), found.pairs, of_corners)
         chosen[facets.sharp[np.repeat(chosen, np.diff(facets.sharp_start))]] = True
         used = np.flatnonzero(chosen)
-        needed = np.flatnonzero(_marked(len(facets.x), facets.nodes[used], at_corners))
+        needed = np.flatnonzero(_marked(len(facets.x), facets.nodes[used], corner_nodes))
         self.halo = Halo(
             self._comm, facets.rank[needed], facets.local[needed], self.body.block, self.body.gdim
         )
@@ -480,13 +487,13 @@ class Assembly:
     @property
     def segments(self) -> Segments:
         """The segments of the last :meth:`update`."""
-        return Segments(self._tables, self._segments, self.roles)
+        return Segments(self._tables, self._segments, self.glued)
 
-    def leave_out(self, tied: Assembly) -> None:
-        """Take facets that a tie glues to each other for no pairs. Collective."""
-        if self.roles is not None:
-            self.roles.leave_out(self.facets, tied.all_facets())
-            self.take(True)
+    def leave_out(self, ties: Sequence[Assembly]) -> None:
+        """Take facets that these ties glue to each other for no pairs. Collective."""
+        self.glued = GluedFacets([each.all_facets() for each in ties])
+        self.glued.hold(self.facets)
+        self.take(True)
 
     # -- what is found at the last update of all gaps
 

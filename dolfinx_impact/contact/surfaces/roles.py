@@ -7,7 +7,7 @@ import numpy as np
 from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra.contact_operator import ascending
 from ...algebra.operators import coordinate_order
-from .facets import AllFacets, Facets
+from .facets import AllFacets
 from .search import Candidates
 from .sides import smooth_sides
 
@@ -17,8 +17,6 @@ _OF_PART = 8
 _SPAN = 0.5
 #: A direction along no edge of usual meshes: facets of one patch are ordered along it.
 _OBLIQUE = np.array([0.61, 0.53, 0.59])
-#: Spheres meet up to this part of the sum of their radii: where corners alone do, by more than round-off.
-_MET = 1.01
 #: Digits to which values that decide between facets are compared.
 _DIGITS = 9
 
@@ -48,10 +46,8 @@ class Roles:
         self.body_part = facets.body_part
         self.side = smooth_sides(facets)
         self._vertices = facets.cell_vertices
-        self._tied: list[tuple[IntArray, BoolArray]] = []
-        chosen, at = facets.of(0), facets.x[facets.nodes]
-        self._centre = centres = at.mean(axis=1)
-        self._radius: FloatArray = np.linalg.norm(at - centres[:, None], axis=2).max(axis=1)
+        chosen = facets.of(0)
+        centres = facets.x[facets.nodes].mean(axis=1)
         places: FloatArray = np.zeros((len(centres), 3))
         places[:, : centres.shape[1]] = centres
         places = coordinate_order(places, length)
@@ -65,53 +61,9 @@ class Roles:
         self.key: IntArray = np.empty(len(centres), np.int64)
         self.key[ascending(keys)] = np.arange(len(centres))
 
-    def leave_out(self, mine: Facets, tied: Facets) -> None:
-        """Take facets of different surfaces of a tie for no pairs, and those beside them.
-
-        Args:
-            mine: All facets of the contact.
-            tied: All facets of the tie.
-        """
-        chosen = np.flatnonzero(tied.surface >= 0)
-        rows = np.concatenate([np.sort(each.global_nodes[each.nodes], axis=1) for each in (mine, tied)])
-        number = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-        of_number = np.full(len(rows), -1)
-        of_number[number[: len(mine.nodes)]] = np.arange(len(mine.nodes))
-        place = of_number[number[len(mine.nodes) :]][chosen]
-        surface = np.full(len(mine.nodes), -1)
-        surface[place[place >= 0]] = tied.surface[chosen][place >= 0]
-        touching = np.zeros((len(mine.nodes), 1 + surface.max(initial=-1)), dtype=bool)
-        for k in range(touching.shape[1]):
-            glued = np.zeros(len(mine.x), dtype=bool)
-            glued[mine.nodes[surface == k]] = True
-            touching[:, k] = glued[mine.nodes].any(axis=1)
-        self._tied.append((surface, touching))
-
-    def tied(self, first: IntArray, second: IntArray) -> BoolArray:
-        """Whether two facets are glued to each other, or meet at the rim of what is glued, shape (n,)."""
-        found = np.zeros(first.size, dtype=bool)
-        for surface, touching in self._tied:
-            a, b = surface[first], surface[second]
-            found |= (a >= 0) & (b >= 0) & (a != b)
-            one, other = touching[first], touching[second]
-            further = other.sum(axis=1, keepdims=True) - other  # how many others than each one
-            rim = np.flatnonzero((one & (further > 0)).any(axis=1) & ~found)
-            found[rim] = self._met(first[rim], second[rim])
-        return found
-
-    def _met(self, first: IntArray, second: IntArray) -> BoolArray:
-        """Whether spheres around two facets meet at zero displacement, shape (n,)."""
-        apart: FloatArray = np.linalg.norm(self._centre[first] - self._centre[second], axis=1)
-        met: BoolArray = apart <= _MET * (self._radius[first] + self._radius[second])
-        return met
-
     def chosen(self, found: Candidates) -> Candidates:
-        """Candidate pairs without those of cells with a common vertex and of ties."""
-        slave, master = found.pairs.T
-        kept = ~(self.neighbours(slave, master) | self.tied(slave, master))
-        return Candidates(
-            found.pairs[kept], found.member[kept], found.above[kept], found.beside[kept], found.lever[kept]
-        )
+        """Candidate pairs without those of cells with a common vertex."""
+        return found.taken(~self.neighbours(*found.pairs.T))
 
     def neighbours(self, first: IntArray, second: IntArray) -> BoolArray:
         """Whether cells of two facets have a common vertex, shape (n,)."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
-from ..._types import AnyArray, FloatArray, IntArray
+from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...systems.elements.compiler import address, compiled
 from .facets import Facets
 from .tables import FACING
@@ -45,6 +45,10 @@ class Candidates(NamedTuple):
     above: FloatArray
     beside: FloatArray
     lever: FloatArray
+
+    def taken(self, which: BoolArray) -> Candidates:
+        """Those of a mask."""
+        return Candidates._make(each[which] for each in self)
 
 
 class _Lists(NamedTuple):

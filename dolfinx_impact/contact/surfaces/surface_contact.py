@@ -30,7 +30,7 @@ from .swept.certificate import Certificate
 from .swept.events import Event
 from .swept.swept_features import Features, SweptFeatures
 from .tables import FACING, NEARLY
-from .tied_rows import tied_entries
+from .ties import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12
@@ -160,7 +160,7 @@ class SurfaceContact(Contact):
             self._tie()
         elif not allow_penetration:
             # What is nearer than the skin may be glued by a tie of the same list: it is known at the start.
-            refuse_overlap(self, np.zeros(body.size), nearness=not (self.itself and skin))
+            refuse_overlap(self, np.zeros(body.size), nearness=not skin)
         if self.drift_correction > 0 and flat:
             self._tell_no_drift()
 
@@ -232,9 +232,9 @@ class SurfaceContact(Contact):
 
     def respect(self, members: Sequence[Contact]) -> None:
         """See :meth:`.Contact.respect`: facets that a tie glues to each other are in no other contact."""
-        for each in members if self.itself else ():
-            if isinstance(each, SurfaceContact) and each.tie:
-                self.assembly.leave_out(each.assembly)
+        ties = [each.assembly for each in members if isinstance(each, SurfaceContact) and each.tie]
+        if not self.tie and (ties or self.assembly.glued):
+            self.assembly.leave_out(ties)
 
     def press(self, which: BoolArray) -> None:
         """See :meth:`.Contact.press`: beside points that press, corners may sink into a coarse facet."""

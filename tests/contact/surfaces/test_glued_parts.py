@@ -42,25 +42,29 @@ CASES = [
 ]
 
 
+BOTH = ("plate/boundary", "block/boundary")
+#: Surfaces and options of the contact beside the tie.
+BESIDE = [((), {}), ((), {"skin": 0.01}), (BOTH, {"friction": 0.3}), (BOTH, {"swept": True, "skin": 0.01})]
+
+
 @pytest.mark.mpi
-@pytest.mark.parametrize("skin", [0.0, 0.01])
+@pytest.mark.parametrize("surfaces, options", BESIDE)
 @pytest.mark.parametrize("kind, cells, degree, whole", CASES)
-def test_nothing_acts_between_glued_parts(kind, cells, degree, whole, skin):
+def test_nothing_acts_between_glued_parts(kind, cells, degree, whole, surfaces, options):
     """Neither within what is glued nor at its rim: the parts move as with the tie alone."""
     mesh, names = glued(kind, cells, whole=whole)
     body = di.Solid(mesh, law=LAW, density=1.0, degree=degree)
-    tie = di.SurfaceContact(body, *names, tie=True)
 
     def shaking(x):
         waves = np.sin(7.0 * x[: body.gdim] + 3.0 * x[[1, 0, 2][: body.gdim]])
         return 0.02 * waves
 
-    everything = di.SurfaceContact(body, skin=skin)
-    s = steps(body, [tie, everything], 0.0, shaking, 60)
+    contact = di.SurfaceContact(body, *surfaces, **options)
+    s = steps(body, [di.SurfaceContact(body, *names, tie=True), contact], 0.0, shaking, 60)
     alone = steps(body, di.SurfaceContact(body, *names, tie=True), 0.0, shaking, 60)
     assert largest(s.u) > 1e-3
     assert largest(s.u - alone.u) < 1e-13 * largest(s.u)
-    said = everything.certificate()
+    said = contact.certificate()
     assert said.added == said.inside == said.together == 0 and said.skin_used <= 0.0
 
 

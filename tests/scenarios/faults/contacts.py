@@ -105,7 +105,7 @@ FAULTS = {
     ),
     "contact-at-the-rim-of-a-tie": Fault(
         "facets beside those that a tie glues to each other are in contact",
-        (("contact.surfaces.roles", "found[rim] = self._met(first[rim], second[rim])", "pass"),),
+        (("contact.surfaces.ties", "found[rim] = apart <= _MET * (", "found[rim] = apart <= -_MET * ("),),
         lambda s: s.general in ("swept", "skin") and s.joint == "tie",
         "glued",
     ),

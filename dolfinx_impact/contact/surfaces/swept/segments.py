@@ -8,8 +8,8 @@ import numpy as np
 
 from ...._types import BoolArray, FloatArray, IntArray
 from ....systems.elements.compiler import address
-from ..roles import Roles
 from ..tables import Tables
+from ..ties import GluedFacets
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Segments:
     Attributes:
         tables: Where they stand.
         count: How many there are; those of pairs that sleep are none of them.
-        roles: Roles of the facets of a surface that is paired with itself; None for pairs of surfaces.
+        glued: What ties of the same list glue.
     """
 
     tables: Tables
     count: int
-    roles: Roles | None
+    glued: GluedFacets
 
     @property
     def _pairs(self) -> IntArray:
@@ -48,7 +48,7 @@ class Segments:
             given = address(pairs, "int64_t *"), address(found, "uint8_t *")
             self.tables.functions.faces(self.tables.pointer, len(pairs), *given)
         covered: BoolArray = found.astype(bool)
-        return covered if self.roles is None else covered | self.roles.tied(*pairs.T)
+        return covered | self.glued.pairs(*pairs.T) if self.glued else covered
 
     def deepest(self, warps: FloatArray) -> tuple[float, float, int]:
         """Largest depth over the lesser height, largest part of the skin that is used, deepest facet.

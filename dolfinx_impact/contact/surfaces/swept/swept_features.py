@@ -66,7 +66,7 @@ class SweptFeatures:
             facets,
             np.zeros(len(facets.nodes)) if skin is None else skin,
             itself=itself,
-            glued=None if assembly.roles is None else assembly.roles.tied,
+            glued=lambda first, second: assembly.glued.pairs(first, second),
         )
         part = facets.surface if assembly.roles is None else assembly.roles.body_part
         if itself:
