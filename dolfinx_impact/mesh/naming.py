@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from dolfinx import la
 from dolfinx import mesh as dmesh
 
 from .. import arguments, parallel
@@ -69,6 +70,7 @@ def _with(given: NamedMesh, dim: int, wanted: Mapping[str, Where]) -> NamedMesh:
     old = np.full(index_map.size_local + index_map.num_ghosts, _UNTAGGED, dtype=np.int64)
     if tags is not None:
         old[tags.indices] = tags.values
+    old = _as_their_owners(index_map, old)
     masks = np.array([_mask(given, dim, name, where, old) for name, where in wanted.items()])
     for name, mask in zip(wanted, masks):
         if not comm.allreduce(int(mask.sum())):
@@ -84,6 +86,15 @@ def _with(given: NamedMesh, dim: int, wanted: Mapping[str, Where]) -> NamedMesh:
     chosen = np.flatnonzero(values != _UNTAGGED).astype(np.int32)
     made = dmesh.meshtags(mesh, dim, chosen, values[chosen].astype(np.int32))
     return _named_anew(given, dim, made, list(wanted), combinations, new)
+
+
+def _as_their_owners(index_map: Any, tags: IntArray) -> IntArray:
+    """Tags in which ghosts have those of their owners: a script may leave ghosts out. Collective."""
+    every = la.vector(index_map, 1, dtype=np.int64)
+    every.array[:] = tags
+    every.scatter_forward()
+    found: IntArray = np.where(every.array == _UNTAGGED, tags, every.array)
+    return found
 
 
 def _named_anew(

@@ -154,3 +154,18 @@ def test_numbers_name_materials():
     assert body.total_mass == pytest.approx(2000.0)
     with pytest.raises(ValueError, match="have no material: law and density name 1;"):
         di.Solid(given, law={1: LAW}, density={1: 1000.0})
+
+
+@pytest.mark.mpi
+def test_tags_that_leave_ghosts_out_are_those_of_the_owners():
+    """A marker names a part of them: they keep their other names on all ranks, also of a joined mesh."""
+    mesh = square(dmesh.GhostMode.shared_facet)
+    tags = tagged(mesh)
+    own = tags.indices < mesh.topology.index_map(1).size_local
+    tags = dmesh.meshtags(mesh, 1, tags.indices[own], tags.values[own])
+    named = di.named((mesh, None, tags), right=7, upper=lambda x: x[1] > 0.49)
+    joined = di.mesh.join({"part": named})
+    for found in (facets(named, "right"), facets(joined, "part/right")):
+        assert found == [(1.0, y, 0.0) for y in (0.125, 0.375, 0.625, 0.875)]
+    for found in (facets(named, "upper"), facets(joined, "part/upper")):
+        assert len(found) == 8

@@ -491,7 +491,7 @@ class Assembly:
 
     def leave_out(self, ties: Sequence[Assembly]) -> None:
         """Take facets that these ties glue to each other for no pairs. Collective."""
-        self.glued = GluedFacets([each.all_facets() for each in ties])
+        self.glued = GluedFacets(ties)
         self.glued.hold(self.facets)
         self.take(True)
 

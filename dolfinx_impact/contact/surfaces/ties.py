@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
 from .facets import Facets
 
@@ -55,14 +56,15 @@ def present_normals(assembly: Assembly, x: FloatArray) -> FloatArray:
 class GluedFacets:
     """What the ties of the same list glue, among the facets that a rank holds.
 
-    Facets of different surfaces of a tie are glued to each other. At the rim of what is glued facets of both
-    sides meet, as those of cells with a common vertex do within a part: such facets are no pairs either.
+    Facets of different surfaces of a tie that have segments are glued to each other. At the rim of what is
+    glued facets of both sides meet, as those of cells with a common vertex do within a part: such facets are
+    no pairs either. Collective.
 
     Args:
-        ties: All facets of each tie.
+        ties: The facets of each tie, as it was made.
     """
 
-    def __init__(self, ties: Sequence[Facets] = ()) -> None:
+    def __init__(self, ties: Sequence[Assembly] = ()) -> None:
         self._ties = [_Tie(each) for each in ties]
         self._on: list[IntArray] = []
         self._touching: list[tuple[BoolArray, BoolArray]] = []
@@ -106,12 +108,13 @@ class GluedFacets:
 
 
 class _Tie:
-    """The surfaces of a tie by numbers in the function space."""
+    """The facets that a tie glues, of all ranks, by numbers in the function space."""
 
-    def __init__(self, facets: Facets) -> None:
-        chosen = np.flatnonzero(facets.surface >= 0)
-        self._surface = facets.surface[chosen]
-        self._rows = np.sort(facets.global_nodes[facets.nodes[chosen]], axis=1)
+    def __init__(self, assembly: Assembly) -> None:
+        facets, chosen = assembly.facets, np.unique(assembly.segments.pairs)
+        rows = np.column_stack([facets.surface[chosen], facets.global_nodes[facets.nodes[chosen]]])
+        rows = parallel.gather_rows(assembly.body.comm, rows.astype(np.float64)).astype(np.int64)
+        self._surface, self._rows = rows[:, 0], np.sort(rows[:, 1:], axis=1)
 
     def surface_of(self, facets: Facets) -> IntArray:
         """Number of the surface of each facet, -1 for none, shape (facets,)."""

@@ -89,3 +89,32 @@ def test_a_skin_beside_a_tie(kind):
     alone = di.CDLagrange(body, s.dt, contact=di.SurfaceContact(body, skin=0.01))
     with pytest.raises(ValueError, match="contains nodes of the parts at the start, the deepest at"):
         alone.start(0.0, v)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["quadrilateral", "tetrahedron"])
+def test_what_is_named_in_a_tie_and_not_glued_is_in_contact(kind):
+    """The tie of whole boundaries glues what faces each other: the top of the block may meet the plate."""
+    mesh, _ = glued(kind, 3, whole=True)
+    body = di.Solid(mesh, law=LAW, density=1.0)
+    tie = di.SurfaceContact(body, "plate/boundary", "block/boundary", tie=True)
+    contact = di.SurfaceContact(body)
+    di.CDLagrange(body, 1e-3, contact=[tie, contact])
+    facets = contact.facets
+    centre = facets.x[facets.nodes].mean(axis=1)
+    aside, height = np.abs(centre[:, :-1]).max(axis=1), centre[:, -1]
+    of_plate = np.isclose(height, 0.0) & (contact.assembly.roles.body_part == _part(contact, -0.2))
+    glued_below, beside = np.flatnonzero(of_plate & (aside < 0.5)), np.flatnonzero(of_plate & (aside > 0.8))
+    below = np.isclose(height, 0.0) & (contact.assembly.roles.body_part == _part(contact, 0.4))
+    (k, *_), (top, *_) = np.flatnonzero(below), np.flatnonzero(np.isclose(height, 0.4))
+    every = contact.assembly.glued.pairs
+    assert every(np.full(glued_below.size, k), glued_below).all()
+    for facet in (top, k):
+        assert not every(np.full(beside.size, facet), beside).any()
+
+
+def _part(contact, height):
+    """The part of a facet at that height."""
+    facets = contact.facets
+    at = np.isclose(facets.x[facets.nodes][..., -1], height).all(axis=1)
+    return contact.assembly.roles.body_part[np.flatnonzero(at)[0]]

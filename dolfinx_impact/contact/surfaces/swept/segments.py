@@ -27,7 +27,8 @@ class Segments:
     glued: GluedFacets
 
     @property
-    def _pairs(self) -> IntArray:
+    def pairs(self) -> IntArray:
+        """Slave and master facet of each, by their numbers among those held, shape (count, 2)."""
         pairs: IntArray = self.tables["segment"][: self.count]
         return pairs
 
@@ -62,7 +63,7 @@ class Segments:
         """
         if not self.count:
             return 0.0, 0.0, -1
-        pairs, lowest = self._pairs, self._lowest
+        pairs, lowest = self.pairs, self._lowest
         heights, offset = self.tables["height"][pairs].min(axis=1), self.tables["skin"][pairs].sum(axis=1)
         depth = -(lowest + offset) / heights
         worst = int(np.argmax(depth))
@@ -86,7 +87,7 @@ class Segments:
         facets = len(self.tables["height"])
         known, asked = (
             first.astype(np.int64) * facets + second
-            for first, second in (np.sort(each, axis=1).T for each in (self._pairs, pairs))
+            for first, second in (np.sort(each, axis=1).T for each in (self.pairs, pairs))
         )
         order = np.argsort(known, kind="stable")
         known, depth = known[order], -self._lowest[order]
@@ -97,9 +98,9 @@ class Segments:
         """Pairs of held facets with a closed segment, (k, 2), and how deep each is, at least 0, (k,) [m]."""
         lowest = self._lowest
         closed = lowest <= self.tables.pointer.tolerance
-        return self._pairs[closed].astype(np.int64), np.maximum(-lowest[closed], 0.0)
+        return self.pairs[closed].astype(np.int64), np.maximum(-lowest[closed], 0.0)
 
     def closed(self) -> IntArray:
         """Pairs of held facets with a closed segment, shape (k, 2)."""
-        closed: IntArray = self._pairs[self._lowest <= self.tables.pointer.tolerance]
+        closed: IntArray = self.pairs[self._lowest <= self.tables.pointer.tolerance]
         return closed
