@@ -94,6 +94,7 @@ class Case:
     about: str = ""  #: The docstring of the class, unless it has another one here.
     amplifies_rounding: bool = False  #: Whether long runs differ in whole cycles where roundings differ.
     defaults: Values = {}  #: Parameters of schemes with another default here.
+    reported: Values = {}  #: Parameters of the run in the report, where that of the defaults takes long.
     own: tuple[str, ...] = ()  #: Parameters that mean another thing than those of schemes of their names.
     #: Courant numbers of explicit and of other schemes, where the parameter has no default.
     courants: tuple[float, float] = (1.0, 1.0)

@@ -231,7 +231,7 @@ def as_row(finding: Verdict) -> dict[str, Any]:
 def _default_run(runs: Runs, case: str, scheme: str) -> Any:
     restitution = CASES[case].parameters.get("restitution")
     unable = scheme in _WITHOUT_RESTITUTION and restitution is not None and restitution.default > 0
-    return runs(case, scheme, **({"restitution": 0} if unable else {})).summary
+    return runs(case, scheme, **CASES[case].reported, **({"restitution": 0} if unable else {})).summary
 
 
 def _draw(figure: Any, runs: Runs, folder: Path) -> Any:

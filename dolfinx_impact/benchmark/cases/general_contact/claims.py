@@ -23,7 +23,7 @@ MEETINGS: dict[str, dict[str, Any]] = {
 SMOOTH = {words: more for words, more in MEETINGS.items() if "friction" not in more}
 #: Openings over which the sphere rests, and one that it falls through [m].
 OPENINGS = {"a = R": {"opening": 0.1}, "a = 1.2 R": {}, "a = 1.5 R": {"opening": 0.15}}
-BLOCKS = 12  #: In the pile.
+BLOCKS = pile.Pile.reported["blocks"]  #: In the pile.
 THROUGH = {"opening": 0.21}
 #: Allowed of the forces of edges, by facets of 8 cells over a quarter at the widest of the openings.
 EDGES = sphere_hole.force_allowed({"opening": 0.15, "radius": 0.1, "cells": 8})

@@ -104,6 +104,7 @@ class Pile(common.SolidCase):
     schemes = ("cd-lagrange",)
     own = ("mass",)
     log_type = PileLog
+    reported = {"blocks": 12}
 
     def build(self, p: Values, scheme: Scheme = EXPLICIT) -> Setup:
         """Blocks, all of whose surfaces are in contact, and the box. Collective."""
