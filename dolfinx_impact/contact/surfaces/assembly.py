@@ -24,7 +24,7 @@ from .search import Candidates, FacetSearch
 from .sides import normal_order
 from .swept.segments import Segments
 from .tables import DEPTH, FACING, LARGEST_GAP, Tables
-from .ties import GluedFacets
+from .tied_surfaces import GluedFacets
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25

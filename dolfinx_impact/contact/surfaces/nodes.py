@@ -13,7 +13,7 @@ from ..nodes import ContactNodes
 from ..pressure import PointFacets, quotient
 from ..state import Impulses
 from .slave_facets import slave_facets
-from .ties import present_normals
+from .tied_surfaces import present_normals
 
 if TYPE_CHECKING:
     from .surface_contact import SurfaceContact

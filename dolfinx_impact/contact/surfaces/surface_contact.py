@@ -30,7 +30,7 @@ from .swept.certificate import Certificate
 from .swept.events import Event
 from .swept.swept_features import Features, SweptFeatures
 from .tables import FACING, NEARLY
-from .ties import tied_entries
+from .tied_surfaces import tied_entries
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12

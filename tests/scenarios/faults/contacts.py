@@ -105,7 +105,13 @@ FAULTS = {
     ),
     "contact-at-the-rim-of-a-tie": Fault(
         "facets beside those that a tie glues to each other are in contact",
-        (("contact.surfaces.ties", "found[rim] = apart <= _MET * (", "found[rim] = apart <= -_MET * ("),),
+        (
+            (
+                "contact.surfaces.tied_surfaces",
+                "found[rim] = apart <= _MET * (",
+                "found[rim] = apart <= -_MET * (",
+            ),
+        ),
         lambda s: s.general in ("swept", "skin") and s.joint == "tie",
         "glued",
     ),

@@ -28,7 +28,7 @@ FAULTS = {
         "rows along held directions are rounding, beside which nothing else is solved",
         (
             ("integrators.impulses.delassus_iterated", "_HELD = 1e-20", "_HELD = 0.0"),
-            ("contact.surfaces.ties", "W = np.where(np.abs(W) > _ROUNDING, W, 0.0)", "W = W + 0.0"),
+            ("contact.surfaces.tied_surfaces", "W = np.where(np.abs(W) > _ROUNDING, W, 0.0)", "W = W + 0.0"),
         ),
         lambda s: s.hypothesis == "axisymmetric" and s.joint == "tie" and s.friction > 0,
         "slip",

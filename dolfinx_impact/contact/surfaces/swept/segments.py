@@ -9,7 +9,7 @@ import numpy as np
 from ...._types import BoolArray, FloatArray, IntArray
 from ....systems.elements.compiler import address
 from ..tables import Tables
-from ..ties import GluedFacets
+from ..tied_surfaces import GluedFacets
 
 
 @dataclass(frozen=True)
