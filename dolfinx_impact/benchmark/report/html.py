@@ -101,8 +101,14 @@ def _case(case: str, claims: Sequence[_Row], figures: str, runs: _Row) -> str:
         f'<div class="sketch">{_drawing(case)}</div><div><p class="about">{_text(CASES[case].about)}</p>'
         f"{_tallies(claims)}<p><code>{_text(case)}</code></p></div></div>\n"
         f"{figures}\n<h3>Claims</h3>\n{_kinds(claims)}\n"
-        f"<h3>Runs at the default parameters</h3>\n{_runs(runs)}</section>"
+        f"<h3>Runs at the default parameters{_but_for(case)}</h3>\n{_runs(runs)}</section>"
     )
+
+
+def _but_for(case: str) -> str:
+    """What runs of the report have in the place of defaults, in words."""
+    others = ", ".join(f"{name} {value}" for name, value in CASES[case].reported.items())
+    return f" but for {_text(others)}" if others else ""
 
 
 def _drawing(case: str) -> str:

@@ -84,7 +84,7 @@ class SurfaceContact(Contact):
         skin: Offset s of the surfaces along their normals [m], at most a quarter of the smallest cell height;
             a mapping of names for different ones. The gap is ``n.(x_s - x_m) - s_s - s_m``: with more than
             the drift of smooth bodies (5 to 10 % of a cell) the surfaces themselves stay apart. Friction
-            then has the lever of the skin.
+            then has the lever of the skin. What is nearer at the start, and not glued, is refused there.
         swept: Whether the paths of edges and points are tested in every step, so that none of them pass
             through each other; by default for the forms without names and with one. For schemes that make
             explicit steps of central differences.

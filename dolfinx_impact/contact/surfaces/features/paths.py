@@ -199,9 +199,8 @@ class FeaturePaths:
         table["low"][:] = np.minimum(x, end) - room
         table["high"][:] = np.maximum(x, end) + room
         pairs, above = table.listed("search", 2 * len(self._pairs) + 64, (), _TWO, np.empty(()))
-        if self._glued is not None and len(pairs):
-            apart = ~self._glued(*self._number[pairs].T)
-            pairs, above = np.ascontiguousarray(pairs[apart]), above[apart]
+        if self._glued is not None and (glued := self._glued(*self._number[pairs].T)).any():
+            pairs, above = pairs[~glued], above[~glued]
         self._set_pairs(pairs, above)
         table["then"][:] = x
         table.call("describe", 0)
