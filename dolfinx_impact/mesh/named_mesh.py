@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import ufl
 from dolfinx import la
 from dolfinx import mesh as dmesh
 
 from .. import arguments
-from .._types import BoolArray, Int32Array
+from .._types import BoolArray, Int32Array, IntArray
 
 #: Name of all exterior facets of a mesh that has no part of this name.
 BOUNDARY = "boundary"
@@ -130,6 +131,18 @@ class NamedMesh:
             every = sorted({int(tag) for each in self.mesh.comm.allgather(local) for tag in each})
             raise ValueError(f"no {kind} have the tag {number} in the mesh; tags are: {every or 'none'}")
         return found
+
+
+def measures(mesh: dmesh.Mesh, parts: Sequence[IntArray]) -> list[Any]:
+    """Measures ``dx`` over the parts of a mesh, given by their local cells.
+
+    Their numbers are 1, 2, ... and not the tags of the cells: forms of another part, or of the same one under
+    another tag, have the same compiled kernels.
+    """
+    owned = mesh.topology.index_map(mesh.topology.dim).size_local
+    numbered = [(k, cells[cells < owned].astype(np.int32)) for k, cells in enumerate(parts, 1)]
+    dx = ufl.Measure("dx", domain=mesh, subdomain_data=numbered)
+    return [dx(k) for k, _ in numbered]
 
 
 def exterior_facets(mesh: dmesh.Mesh) -> BoolArray:

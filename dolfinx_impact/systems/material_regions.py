@@ -8,20 +8,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import ufl
 from dolfinx import fem
 
 from .. import arguments
 from .._types import BoolArray, IntArray
 from ..materials import AnyLaw, Law, kinematics
+from ..mesh.named_mesh import measures
 
 
 class Material(NamedTuple):
-    """Law and density of a part, its UFL measure, mask of the owned dofs on it, (owned,), and owned cells."""
+    """Law and density of a part, mask of the owned dofs on it, (owned,), owned cells, and its UFL measures.
+
+    ``dx`` is for sums over the parts, ``alone`` for forms of this one, whose kernels all parts share.
+    """
 
     law: Law
     density: fem.Constant
     dx: Any
+    alone: Any
     inside: BoolArray
     cells: IntArray
 
@@ -43,7 +47,8 @@ def find_materials(
     if not named:
         every = np.arange(body.mesh.topology.index_map(body.mesh.topology.dim).size_local)
         cells = every if body.cells is None else body.cells
-        return [_material(body, law, density, body.dx, body.active, cells)]  # type: ignore[arg-type]
+        (dx,) = measures(body.mesh, [cells])
+        return [_material(body, law, density, dx, body.active, cells)]  # type: ignore[arg-type]
     parts = sorted(set.union(*named))
     if not parts:
         raise ValueError("law and density name no part: give them by cell name, or one for the whole body")
@@ -52,13 +57,11 @@ def find_materials(
             lacking = ", ".join(sorted(set(parts) - set(given)))
             raise ValueError(f"{what} is not given for {lacking}: every part needs a law and a density")
     _refuse_uncovered_cells(body, parts)
-    measure = ufl.Measure("dx", domain=body.mesh, subdomain_data=body.named.cell_tags)
     owned, materials = body.owned // body.block, []
-    for name in parts:
+    cells = [body.named.cells(name) for name in parts]
+    for name, dx, of_part in zip(parts, measures(body.mesh, cells), cells):
         inside = np.repeat(body._nodes_in(name)[:owned], body.block)
-        dx = measure(body.named.tags(name))
-        where = dx, inside, body.named.cells(name)
-        materials.append(_material(body, _of(law, name), _of(density, name), *where))
+        materials.append(_material(body, _of(law, name), _of(density, name), dx, inside, of_part))
     return materials
 
 
@@ -117,9 +120,9 @@ def _material(
             )
     reduced: Any = law.reduced(body.hypothesis)
     rule = kinematics.quadrature(body.mesh, body.degree, body.hypothesis, reduced.linear)
-    sums = dx(metadata=rule) if rule else dx
+    of_all, alone = (each(metadata=rule) if rule else each for each in (dx, *measures(body.mesh, [cells])))
     owned = cells[cells < body.mesh.topology.index_map(body.mesh.topology.dim).size_local]
-    return Material(reduced, fem.Constant(body.mesh, float(density)), sums, inside, owned)
+    return Material(reduced, fem.Constant(body.mesh, float(density)), of_all, alone, inside, owned)
 
 
 def _of(given: Any, name: str) -> Any:

@@ -124,7 +124,8 @@ class Matrices:
         if self._body.cells is None or is_matrix(form):
             return form
         u, w = ufl.TrialFunction(self._body.space), ufl.TestFunction(self._body.space)
-        everywhere = ufl.Measure("dx", domain=self._body.mesh, subdomain_data=self._body.named.cell_tags)
+        data = form.integrals()[0].subdomain_data()  # DOLFINx allows for one in a form
+        everywhere = ufl.Measure("dx", domain=self._body.mesh, subdomain_data=data)
         return form + fem.Constant(self._body.mesh, 0.0) * ufl.inner(u, w) * everywhere
 
     def rows(self, matrix: Any, dofs: IntArray) -> Int32Array:

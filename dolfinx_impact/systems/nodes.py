@@ -12,7 +12,7 @@ from dolfinx import fem, la
 from .. import arguments, parallel
 from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..algebra.operators import SparseRows, coordinate_order
-from ..mesh.named_mesh import as_named
+from ..mesh.named_mesh import as_named, measures
 from .loads import names, vector
 
 
@@ -43,7 +43,7 @@ class Nodes:
             raise ValueError(f"the mesh has coordinates of type {self.mesh.geometry.x.dtype}: take float64")
         self.parts = None if cells is None else arguments.words("cells", cells)
         self.cells = self._find_cells()
-        self.dx = self._measure()
+        self.dx = ufl.dx if self.cells is None else measures(self.mesh, [self.cells])[0]
         element = ("Lagrange", self.degree, (block,))
         self.space = fem.functionspace(self.mesh, element) if space is None else space
         index_map, self.block, self.gdim = self.space.dofmap.index_map, block, self.mesh.geometry.dim
@@ -197,14 +197,6 @@ class Nodes:
                 f"the parts {', '.join(map(str, self.parts))} have no cells in the mesh: nothing is there"
             )
         return found
-
-    def _measure(self) -> Any:
-        if self.parts is None:
-            return ufl.dx
-        tags = tuple(
-            sorted({tag for name in self.parts for tag in self.named.tags(name, self.mesh.topology.dim)})
-        )
-        return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
 
     def _find_cell_tag(self) -> FloatArray | None:
         """Mean tag of the cells at each owned node, None on meshes without; independent of the partition.

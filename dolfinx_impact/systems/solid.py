@@ -387,7 +387,7 @@ class Solid(Continuum):
 
     def _lump(self) -> FloatArray:
         parts = [
-            mass_lumping.lump(self.space, m.density * self._weight, self._exact(m.dx), m.inside)
+            mass_lumping.lump(self.space, m.density * self._weight, self._exact(m.alone), m.inside)
             for m in self.materials
         ]
         lumped: FloatArray = np.sum([*parts, self._added.nodal[: self.owned]], axis=0)
@@ -396,7 +396,7 @@ class Solid(Continuum):
     def cell_masses(self) -> FloatArray:
         """See :meth:`.Body.cell_masses`."""
         parts = [
-            mass_lumping.cell_masses(self.space, m.density * self._weight, self._exact(m.dx))
+            mass_lumping.cell_masses(self.space, m.density * self._weight, self._exact(m.alone))
             for m in self.materials
         ]
         summed: FloatArray = np.sum(parts, axis=0)
@@ -424,7 +424,7 @@ class Solid(Continuum):
 
     def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """See :meth:`.Body.inertia`."""
-        parts = [(m.density * np.asarray(direction), m.dx) for m in self.materials]
+        parts = [(m.density * np.asarray(direction), m.alone) for m in self.materials]
         return self._assemble_load(parts) + self._added_inertia(direction)
 
     def _weight_of(self, acceleration: Sequence[float] | FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ import fcntl
 import functools
 import hashlib
 import importlib.util
+import itertools
 import os
 import time
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -21,6 +22,7 @@ import basix.ufl
 import ffcx.codegeneration.jit as jit
 import ffcx.options
 import numpy as np
+import ufl
 
 import dolfinx_impact as di
 from dolfinx_impact.systems import critical_step
@@ -35,6 +37,8 @@ LAWS = (di.LinearElastic, di.StVenantKirchhoff, di.NeoHookean, di.MooneyRivlin)
 
 def remember():
     """Keep kernels, cells, C codes of laws and ends of spectra for this process."""
+    # UFL sorts constants by the text of their numbers, 10 before 9: the same form had several kernels.
+    ufl.Constant._counter = itertools.count(10**6)
     ffcx.options.pprint = SimpleNamespace(pformat=repr)
     jit.get_cached_module = _kernels_once(jit.get_cached_module)
     basix.ufl._ElementBase.cell = property(_cells_once(basix.ufl._ElementBase.cell.fget))

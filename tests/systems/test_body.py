@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.parts import (
@@ -54,6 +55,30 @@ def test_two_parts_add_up_to_the_whole(make):
     assert np.abs(everywhere((forces[0] + forces[1] - forces[2])[:n])).max() < 1e-15 * M.max()
     Mc = [dense(body.matrices.mass("consistent")) for body in (near, far, whole)]
     assert np.abs(Mc[0] + Mc[1] - Mc[2]).max() < 1e-15 * np.abs(Mc[2]).max()
+
+
+def test_parts_have_the_kernels_of_the_whole(monkeypatch):
+    """Whatever their tags: nothing else is compiled for a part, and of two laws but the sum over both."""
+    made = []
+    compiled = fem.form
+
+    def noting(form, **options):
+        made.append(form.signature())
+        return compiled(form, **options)
+
+    monkeypatch.setattr(fem, "form", noting)
+
+    def signatures(cells, law):
+        made.clear()
+        body = di.Solid(plate(), law=law, density=DENSITY, cells=cells, gravity=(0.0, -9.81))
+        assert body.mass.sum() > 0.0
+        return set(made)
+
+    law = di.LinearElastic(E, 0.3)
+    whole = signatures(None, law)
+    assert len(whole) == 3  # of the mass of the body, of the nodes, of the weight
+    assert signatures("near", law) == signatures("far", law) == whole
+    assert len(signatures(None, {"near": law, "far": law}) - whole) == 1
 
 
 @pytest.mark.mpi(cases=1)

@@ -70,7 +70,7 @@ def added_mass(body: Any, dt: float | None) -> AddedMass:
             f"mass_scaling is not for {type(body).__name__}, a class with forces or masses of its own"
         )
     parts = [
-        mass_lumping.cell_masses(body.space, m.density * body._weight, body._exact(m.dx), m.inside)
+        mass_lumping.cell_masses(body.space, m.density * body._weight, body._exact(m.alone), m.inside)
         for m in body.materials
     ]
     masses: FloatArray = np.sum(parts, axis=0)
