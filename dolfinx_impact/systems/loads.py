@@ -29,7 +29,7 @@ class Loads:
 
     def __init__(self, size: int, comm: MPI.Comm = MPI.COMM_SELF) -> None:
         self._comm = comm
-        self.constant = np.zeros(size)
+        self.constant, self._scaled = np.zeros(size), np.zeros(size)
         self.patterns: FloatArray = np.zeros((0, size))
         self.signals: list[Signal] = []
         self.any, self.until = False, math.inf
@@ -50,15 +50,16 @@ class Loads:
         if self.signals:  # as an array: signals may round a number and an array differently
             amplitudes = _together(self._comm, self.signals, lambda: self.amplitudes(np.array([t]))[0])
             for pattern, amplitude in zip(self.patterns, amplitudes):
-                out += pattern * amplitude
+                np.multiply(pattern, amplitude, out=self._scaled)
+                out += self._scaled
 
     def amplitudes(self, t: AnyArray) -> FloatArray:
         """Signals s_k at the times ``t``, shape (n,); shape (n, k)."""
-        if not self.signals:
-            return np.zeros((t.size, 0))
         times = t if t.size > 1 else np.repeat(t, 2)
-        values = [np.broadcast_to(at_times(s, times), times.shape) for s in self.signals]
-        return np.column_stack(values)[: t.size]
+        values = np.empty((times.size, len(self.signals)))
+        for k, signal in enumerate(self.signals):
+            values[:, k] = at_times(signal, times)
+        return values[: t.size]
 
 
 class Motion:

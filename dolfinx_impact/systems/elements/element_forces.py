@@ -143,6 +143,11 @@ class ElementForces:
             self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
         self._dissipated, self._lost, self._revision = 0.0, np.zeros(1), 0
+        # Pointers are made once: those of many parts took longer than the forces of a small body.
+        self._own = address(self._records), address(self._forces), address(self._lost)
+        self._rows = [
+            (len(cells), address(cells, "int32_t *"), address(tail)) for cells, tail in self._batches
+        ]
         none, no_sides = address(np.zeros(1)), address(np.zeros(1, np.uint8), "uint8_t *")
         self._stateless = none, none, no_sides, no_sides, 0.0
         self.history = self._find_history()
@@ -272,20 +277,22 @@ class ElementForces:
         """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
         energy = dissipated = 0.0
-        for k, (part, kernel, (cells, tail)) in enumerate(zip(self._parts, kernels, self._batches)):
+        records, forces, lost = self._own
+        changed = records if changes is self._records else address(changes)
+        for k, (part, kernel, (count, cells, tail)) in enumerate(zip(self._parts, kernels, self._rows)):
             kernel.constants = kernel.parameters()
-            batches = len(cells), address(cells, "int32_t *")
-            rest = address(kernel.constants), self._thickness, address(tail)
+            rest = address(kernel.constants), self._thickness, tail
             if part.locking == NODAL_PRESSURE and self._nodal is not None:
-                self._nodal.update(kernel.functions, batches, self._records, changes, rest)
+                self._nodal.update(kernel.functions, (count, cells), self._records, changes, rest)
             energy += kernel.functions.internal_forces(
-                *batches,
-                address(self._records),
-                address(changes),
-                address(self._forces),
+                count,
+                cells,
+                records,
+                changed,
+                forces,
                 *rest,
                 *(self._stateless if self.history is None else self.history.addresses(k)),
-                address(self._lost),
+                lost,
             )
             dissipated += float(self._lost[0])
         if kernels is self._kernels:
