@@ -24,7 +24,7 @@ def draw_flights(runs: Runs, figure: Any, settings: Mapping[str, Any] = {}) -> N
 
     ``settings`` are those of the solid crane; the frame has the same record and end.
     """
-    solid = runs(CASE, HATI, every=1, **settings)
+    solid = runs(CASE, HATI, **settings)
     same = {name: solid.summary["parameters"][name] for name in ("record", "trolley", "t_end")}
     shown = runs(FRAME, CD, h=FRAME_STEP, every=100, **same), solid, runs(CASE, CD, **settings)
     gaps, flights = panels(figure, 2, 1, size=(11, 6.5), sharex=True, height_ratios=(1.3, 1))
