@@ -138,6 +138,7 @@ class SurfaceContact(Contact):
         self.skin = skin
         flat = self._make_assembly(allow_penetration)
         self._passing, self._evaluated_at = PassingCheck(self.assembly, names), 0.0
+        self._beside: list[Assembly] = []  # the ties that it respects
         gdim = body.gdim
         order = self.assembly.order()
         if tie:
@@ -233,8 +234,11 @@ class SurfaceContact(Contact):
     def respect(self, members: Sequence[Contact]) -> None:
         """See :meth:`.Contact.respect`: facets that a tie glues to each other are in no other contact."""
         ties = [each.assembly for each in members if isinstance(each, SurfaceContact) and each.tie]
-        if not self.tie and (ties or self.assembly.glued):
+        if not self.tie and ties != self._beside:
+            self._beside = ties
             self.assembly.leave_out(ties)
+            if self.paths is not None:
+                self.paths.search_anew()
 
     def press(self, which: BoolArray) -> None:
         """See :meth:`.Contact.press`: beside points that press, corners may sink into a coarse facet."""

@@ -5,6 +5,7 @@ import pytest
 from support.surfaces import LAW, anywhere, box, largest, total
 
 import dolfinx_impact as di
+from dolfinx_impact.contact.contact_set import as_contact
 
 
 def glued(kind, cells, *, whole, third=False):
@@ -111,6 +112,28 @@ def test_what_is_named_in_a_tie_and_not_glued_is_in_contact(kind):
     assert every(np.full(glued_below.size, k), glued_below).all()
     for facet in (top, k):
         assert not every(np.full(beside.size, facet), beside).any()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("options", [{}, {"allow_penetration": True, "swept": True}])
+@pytest.mark.parametrize("surfaces", [(), BOTH])
+@pytest.mark.parametrize("kind", ["quadrilateral", "hexahedron"])
+def test_a_contact_that_stood_beside_a_tie_acts_without_it(kind, surfaces, options):
+    """Another scheme takes it alone: what was glued meets, as with a contact that never stood beside it."""
+    mesh, names = glued(kind, 3, whole=False)
+    body = di.Solid(mesh, law=LAW, density=1.0)
+    v = body.rigid_velocity(-0.05 * np.eye(body.gdim)[-1], cells="block")
+    tie, contact = (di.SurfaceContact(body, *names, tie=True), di.SurfaceContact(body, *surfaces, **options))
+    beside = steps(body, [tie, contact], 0.0, v, 20)
+    apart = steps(body, contact, 0.0, v, 20)
+    new = steps(body, di.SurfaceContact(body, *surfaces, **options), 0.0, v, 20)
+    assert largest(new.v - v) > 1e-3
+    assert np.array_equal(apart.u, new.u) and np.array_equal(apart.r, new.r)
+    if contact.swept:
+        assert contact.certificate() == new.contact.certificate()
+    again = steps(body, [tie, contact], 0.0, v, 20)
+    assert np.array_equal(again.u, beside.u) and anywhere(again.u != apart.u)
+    assert as_contact([contact], acts=False) is contact and contact.assembly.glued  # a picture of it alone
 
 
 def _part(contact, height):

@@ -174,9 +174,13 @@ class FeaturePaths:
         edge, triangle = self._pierced(np.arange(len(self._pairs), dtype=np.int32)).T
         first = self._mesh.at_edge[self._mesh.at_edge_start[edge]]
         pairs = np.sort(np.column_stack([first, triangle // self._table.numbers.parts]), axis=1)
-        self._table["low"][:] = np.inf  # the next step searches
+        self.search_anew()
         found: IntArray = self._number[np.unique(pairs, axis=0)]
         return found
+
+    def search_anew(self) -> None:
+        """Search at the beginning of the next step, whatever has moved."""
+        self._table["low"][:] = np.inf
 
     def _place(self, x: FloatArray) -> None:
         self._table["x"][:, : self._gdim] = x

@@ -103,6 +103,10 @@ class SweptFeatures:
         """Pairs of facets that pass through each other at positions x (nodes, gdim), shape (pairs, 2)."""
         return self._paths.intersections(x)
 
+    def search_anew(self) -> None:
+        """Take no pairs of before: those that are glued have changed."""
+        self._paths.search_anew()
+
     def restart(self) -> None:
         """Forget the steps so far."""
         self.numbers[:], self.events.table[:], self.last = 0.0, np.nan, self.none
