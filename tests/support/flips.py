@@ -89,6 +89,14 @@ LONG = (
     "distasio-fig11-stays",
     "press-fit-depth-generalized-alpha",
     "press-fit-stored-moreau-jean",
+    "csma-vdp-no-matter",
+    "distasio-ball-newmark",
+    "distasio-bar-critical-step",
+    "distasio-bar-one-node",
+    "distasio-fig03-carpenter",
+    "distasio-vdp-as-good",
+    "plane-bar-cd-lagrange-singular",
+    "plane-bar-noh-bathe",
 )
 
 

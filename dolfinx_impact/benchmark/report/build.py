@@ -34,6 +34,7 @@ _LONG = (
     "bouncing-ball",
     "discrete-arch",
     "impacting-bar",
+    "sphere-hole",
 )
 _SHEET, _ROW = (8.0, 5.0), 2.3  #: Width and height of a figure, and height of one of its rows [inch].
 _MOST_PER_CORE = 4  #: More processes for a core do not make a report any faster.

@@ -150,6 +150,7 @@ LONG = (
     "taylor-face-copper-wilkins-",
     "taylor-length-4340-gust-hot-",
     "taylor-length-copper-etp-cold-",
+    "taylor-length-copper-etp-hot-",
 )
 
 
