@@ -133,16 +133,23 @@ class NamedMesh:
         return found
 
 
-def measures(mesh: dmesh.Mesh, parts: Sequence[IntArray]) -> list[Any]:
+def measures(mesh: dmesh.Mesh, parts: Sequence[IntArray], beside: Any = None) -> list[Any]:
     """Measures ``dx`` over the parts of a mesh, given by their local cells.
 
     Their numbers are 1, 2, ... and not the tags of the cells: forms of another part, or of the same one under
     another tag, have the same compiled kernels.
+
+    Args:
+        mesh: The mesh.
+        parts: Cells of each.
+        beside: A measure that may stand in a form with them: DOLFINx allows for one list of cells.
     """
     owned = mesh.topology.index_map(mesh.topology.dim).size_local
-    numbered = [(k, cells[cells < owned].astype(np.int32)) for k, cells in enumerate(parts, 1)]
+    numbered = [] if beside is None or beside.subdomain_data() is None else beside.subdomain_data()
+    known = len(numbered)
+    numbered += [(known + k, cells[cells < owned].astype(np.int32)) for k, cells in enumerate(parts, 1)]
     dx = ufl.Measure("dx", domain=mesh, subdomain_data=numbered)
-    return [dx(k) for k, _ in numbered]
+    return [dx(k) for k, _ in numbered[known:]]
 
 
 def exterior_facets(mesh: dmesh.Mesh) -> BoolArray:

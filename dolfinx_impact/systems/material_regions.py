@@ -47,8 +47,7 @@ def find_materials(
     if not named:
         every = np.arange(body.mesh.topology.index_map(body.mesh.topology.dim).size_local)
         cells = every if body.cells is None else body.cells
-        (dx,) = measures(body.mesh, [cells])
-        return [_material(body, law, density, dx, body.active, cells)]  # type: ignore[arg-type]
+        return [_material(body, law, density, body.dx, body.active, cells)]  # type: ignore[arg-type]
     parts = sorted(set.union(*named))
     if not parts:
         raise ValueError("law and density name no part: give them by cell name, or one for the whole body")
@@ -59,7 +58,7 @@ def find_materials(
     _refuse_uncovered_cells(body, parts)
     owned, materials = body.owned // body.block, []
     cells = [body.named.cells(name) for name in parts]
-    for name, dx, of_part in zip(parts, measures(body.mesh, cells), cells):
+    for name, dx, of_part in zip(parts, measures(body.mesh, cells, body.dx), cells):
         inside = np.repeat(body._nodes_in(name)[:owned], body.block)
         materials.append(_material(body, _of(law, name), _of(density, name), dx, inside, of_part))
     return materials

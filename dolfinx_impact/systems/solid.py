@@ -175,6 +175,9 @@ class Solid(Continuum):
         refuse_inverted(self.mesh, self.cells)
         self.law, self.density, gdim = law, density, self.gdim
         self.materials = find_materials(self, law, density)
+        if self.cells is None:  # its measure may stand in a form with theirs
+            data = self.materials[0].dx.subdomain_data()
+            self.dx = ufl.Measure("dx", domain=self.mesh, subdomain_data=data)
         self.linear = all(material.law.linear for material in self.materials)
         self._has_history = any(isinstance(material.law, HistoryLaw) for material in self.materials)
         if any(self.viscosity):
@@ -187,8 +190,8 @@ class Solid(Continuum):
             self._check_at_rest()
         elif not self.energy_known:
             self._check_symmetry()
-        volume = sum(m.density * self._weight * m.dx for m in self.materials)
-        self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
+        masses = (fem.form(m.density * self._weight * m.alone) for m in self.materials)
+        self.total_mass = parallel.total(self.comm, sum(map(fem.assemble_scalar, masses)))
         self._added = added_mass(self, mass_scaling)
         self.mass_scaling = None if mass_scaling is None else float(mass_scaling)
         self.added_mass, self.scaled_cells = self._added.mass, self._added.cells
