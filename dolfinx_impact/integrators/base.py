@@ -280,7 +280,7 @@ class Integrator:
             )
         if contact is not None:
             at, speeds = self.of_contact(u), self.of_contact(v)
-            contact.start(at, t0)
+            self._start_contact(contact, at, t0)
             self.contact_state = contact.now(t0)
             for each in contact.members:
                 if not (allow_penetration or each.allow_penetration):
@@ -297,6 +297,12 @@ class Integrator:
         self.accept_material()
         if contact is not None:
             self._accept_contact(contact)
+
+    def _start_contact(self, contact: Contact, u: FloatArray, t: float) -> None:
+        """Begin contact at ``u``; another scheme may have taken its members with others since. Collective."""
+        for each in contact.members:
+            each.respect(contact.members)
+        contact.start(u, t)
 
     def _accept_contact(self, contact: Contact) -> None:
         """Tell the contact the state that holds now. Collective."""
@@ -424,7 +430,7 @@ class Integrator:
             parts = {name.removeprefix(start): state[name] for name in state if name.startswith(start)}
             history.resume(parts, self.t, self)
         if self.contact is not None:
-            self.contact.start(self.of_contact(self.u), self.t)
+            self._start_contact(self.contact, self.of_contact(self.u), self.t)
             past = [name for name in state if name.startswith("contact.")]
             self.contact.resume({name.removeprefix("contact."): state[name] for name in past})
             self.contact_state = self.contact.now(self.t)
