@@ -274,7 +274,10 @@ class Contact:
         raise NotImplementedError
 
     def respect(self, members: Sequence[Contact]) -> None:
-        """Leave to the other contacts of a list what is theirs alone, such as ties. Collective."""
+        """Leave to the other contacts of a list what is theirs alone, such as ties. Collective.
+
+        At every start: a contact may stand in several lists.
+        """
 
     def press(self, which: BoolArray) -> None:
         """Take points, by a mask of shape (p,), as closed in the next :meth:`at`, open or not. Collective.

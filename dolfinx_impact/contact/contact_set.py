@@ -24,24 +24,18 @@ _OF_POINTS = {"restitution": "restitutions", "friction": "frictions", "drift_cor
 Contacts = Contact | Sequence[Contact] | None
 
 
-def as_contact(given: Any, *, acts: bool = True) -> Contact | None:
-    """The contact itself; several as a :class:`ContactSet`; None for none. Collective.
-
-    Args:
-        given: A contact, a list of them, or None.
-        acts: Whether these act on each other from now on; False for what only shows them.
+def as_contact(given: Any) -> Contact | None:
+    """The contact itself; several as a :class:`ContactSet`; None for none. Collective for several.
 
     Raises:
         ValueError: Something else.
     """
     arguments.contact(given)
     if not isinstance(given, (list, tuple)):
-        if acts and isinstance(given, Contact):
-            given.respect([given])
         return given  # type: ignore[no-any-return]
     if len(given) < 2:
-        return as_contact(given[0], acts=acts) if given else None
-    return ContactSet([each for several in given for each in _alone(several)], acts=acts)
+        return as_contact(given[0]) if given else None
+    return ContactSet([each for several in given for each in _alone(several)])
 
 
 def _alone(contact: Any) -> Sequence[Any]:
@@ -59,7 +53,6 @@ class ContactSet(Contact):
 
     Args:
         members: The contacts.
-        acts: See :func:`as_contact`.
 
     Attributes:
         parts: The range of points of each member.
@@ -73,7 +66,7 @@ class ContactSet(Contact):
     compiled = None  # type: ignore[assignment]
     _NODES = ListedNodes
 
-    def __init__(self, members: Sequence[Contact], *, acts: bool = True) -> None:
+    def __init__(self, members: Sequence[Contact]) -> None:
         self._members = tuple(members)
         wrong = [each for each in members if not isinstance(each, Contact)]
         if wrong:
@@ -91,8 +84,6 @@ class ContactSet(Contact):
         self.velocity_level_only = any(each.velocity_level_only for each in self.members)
         self.between_nodes = any(each.between_nodes for each in self.members)
         self._check_friction()
-        for each in self.members if acts else ():
-            each.respect(self.members)
         ends = np.cumsum([each.count for each in self.members])
         self.parts = [slice(int(end) - each.count, int(end)) for end, each in zip(ends, self.members)]
         super().__init__(first.system, self._joined_rows(), gap_tolerance=first.gap_tolerance)

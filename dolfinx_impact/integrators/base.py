@@ -299,7 +299,7 @@ class Integrator:
             self._accept_contact(contact)
 
     def _start_contact(self, contact: Contact, u: FloatArray, t: float) -> None:
-        """Begin contact at ``u``; another scheme may have taken its members with others since. Collective."""
+        """Begin contact at ``u``; its members may have stood in the list of another scheme. Collective."""
         for each in contact.members:
             each.respect(contact.members)
         contact.start(u, t)

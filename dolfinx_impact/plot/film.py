@@ -96,8 +96,7 @@ def strip(
         RuntimeError: No display, and a VTK that crashes without one.
     """
     moments = moments_of(snapshots, solid)
-    shown = as_contact(contact, acts=False)
-    wanted = Wanted(obstacle, shown, shade, top, magnify, box, eye, clip, cells, tuple(parts))
+    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     numbers = {name: n for name, n in (("columns", columns), ("pictures", pictures)) if n is not None}
     check(lambda: check_path(path, (".png", ".svg", ".pdf")), solid, moments, wanted, numbers)
     visible, plane, shots = gather(solid, _selected(moments, pictures), wanted)
@@ -146,8 +145,7 @@ def animate(
         RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
     moments = moments_of(snapshots, solid)
-    shown = as_contact(contact, acts=False)
-    wanted = Wanted(obstacle, shown, shade, top, magnify, box, eye, clip, cells, tuple(parts))
+    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     check(lambda: check_film(path), solid, moments, wanted, {"frames": frames}, pause)
     visible, plane, shots = gather(solid, _selected(moments, frames), wanted)
     parallel.on_root(

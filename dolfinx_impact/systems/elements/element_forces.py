@@ -144,8 +144,8 @@ class ElementForces:
         self._energy: float | None = None
         self._dissipated, self._lost, self._revision = 0.0, np.zeros(1), 0
         # Pointers are made once: those of many parts took longer than the forces of a small body.
-        self._own = address(self._records), address(self._forces), address(self._lost)
-        self._rows = [
+        self._pointers = address(self._records), address(self._forces), address(self._lost)
+        self._batch_pointers = [
             (len(cells), address(cells, "int32_t *"), address(tail)) for cells, tail in self._batches
         ]
         none, no_sides = address(np.zeros(1)), address(np.zeros(1, np.uint8), "uint8_t *")
@@ -277,9 +277,11 @@ class ElementForces:
         """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
         energy = dissipated = 0.0
-        records, forces, lost = self._own
+        records, forces, lost = self._pointers
         changed = records if changes is self._records else address(changes)
-        for k, (part, kernel, (count, cells, tail)) in enumerate(zip(self._parts, kernels, self._rows)):
+        for k, (part, kernel, (count, cells, tail)) in enumerate(
+            zip(self._parts, kernels, self._batch_pointers)
+        ):
             kernel.constants = kernel.parameters()
             rest = address(kernel.constants), self._thickness, tail
             if part.locking == NODAL_PRESSURE and self._nodal is not None:

@@ -5,7 +5,6 @@ import pytest
 from support.surfaces import LAW, anywhere, box, largest, total
 
 import dolfinx_impact as di
-from dolfinx_impact.contact.contact_set import as_contact
 
 
 def glued(kind, cells, *, whole, third=False):
@@ -100,7 +99,7 @@ def test_what_is_named_in_a_tie_and_not_glued_is_in_contact(kind):
     body = di.Solid(mesh, law=LAW, density=1.0)
     tie = di.SurfaceContact(body, "plate/boundary", "block/boundary", tie=True)
     contact = di.SurfaceContact(body)
-    di.CDLagrange(body, 1e-3, contact=[tie, contact])
+    di.CDLagrange(body, 1e-3, contact=[tie, contact]).start(0.0, 0.0)
     facets = contact.facets
     centre = facets.x[facets.nodes].mean(axis=1)
     aside, height = np.abs(centre[:, :-1]).max(axis=1), centre[:, -1]
@@ -138,8 +137,6 @@ def test_a_contact_that_stood_beside_a_tie_acts_without_it(kind, surfaces, optio
         for _ in range(20):
             s.step()
         assert np.array_equal(s.u, as_before.u)
-    steps(body, [tie, contact], 0.0, v, 1)
-    assert as_contact([contact], acts=False) is contact and contact.assembly.glued  # a picture of it alone
 
 
 def _part(contact, height):
