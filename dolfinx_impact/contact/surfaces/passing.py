@@ -34,7 +34,7 @@ class PassingCheck:
     """
 
     def __init__(self, assembly: Assembly, surfaces: tuple[str, ...]) -> None:
-        self._assembly, self._names = assembly, surfaces
+        self._assembly, self._names = assembly, surfaces or ("the outer surface",)
         self._shortest = _DEEP * assembly.depth
         self._now = np.zeros(0)
         self._t = 0.0
