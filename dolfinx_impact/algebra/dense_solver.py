@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from .._types import BoolArray, FloatArray
+from .sparse_solver import LinearSolverFailed
 
 
 class DenseSolver:
@@ -44,12 +45,18 @@ class DenseTangent:
         self.assemble(t, u, v, a, b)
 
     def assemble(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> bool:
-        """Compute the matrix alone, as :meth:`update`; whether it has changed."""
+        """Compute the matrix alone, as :meth:`update`; whether it has changed.
+
+        Raises:
+            LinearSolverFailed: Forces that are not finite beside the state.
+        """
         stiffness, damping = self._system.tangents(t, u, v)
         matrix: FloatArray = self._mass + a * damping + b * stiffness
         held = self._system.constrained
         matrix[held], matrix[:, held] = 0.0, 0.0
         matrix[held, held] = 1.0
+        if not np.isfinite(matrix).all():
+            raise LinearSolverFailed("the forces near its state are not finite")
         changed = not np.array_equal(matrix, self.matrix)
         if changed:
             self.matrix, self._solver = matrix, DenseSolver(matrix, held)

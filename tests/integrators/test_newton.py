@@ -158,3 +158,21 @@ def test_a_held_body_comes_to_rest(scheme):
     s.start(0.0, 0.0)
     di.simulate(s, t_end=0.1, every=50)
     assert np.abs(s.v).max() < 1e-10
+
+
+def test_forces_without_a_tangent_are_told():
+    """They end where sqrt does: differences beside the last position are no numbers."""
+
+    def ends(t, u, v, out):
+        with np.errstate(invalid="ignore"):
+            out[:] = np.sqrt(1.0 - u * u)
+
+    for position, words in (
+        (False, "are not finite|no velocity .* with finite"),
+        (True, "no equilibrium of contact"),
+    ):
+        system = di.PointMasses(1.0, ends)
+        s = di.MoreauJean(system, 0.01, contact=di.DofBound(system, 0, lower=-1.0), position=position)
+        s.start(0.0, 1.0)
+        with pytest.raises(NotConverged, match=words):
+            di.simulate(s, t_end=5.0, progress=False)

@@ -265,10 +265,7 @@ REFUSED = {
         ),
         "Milder derives from VelocityLevel",
     ),
-    "damping": (
-        lambda: points(damping=drag),
-        "the system is not linear under constant loads, its steps take Newton iterations",
-    ),
+    "damping": (lambda: points(damping=drag), "a force of the system is not of a compiled kind"),
     "friction": (lambda: points(over(PLANE, friction=0.3)), "with friction normal and tangential impulses"),
     "curved": (
         lambda: points(over(di.Sphere((0.0, 0.0), 5.0, inside=True))),

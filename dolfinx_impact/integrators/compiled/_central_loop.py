@@ -80,7 +80,7 @@ def free_step(s: LoopState, m: LoopModel) -> None:
 
 
 @inlined
-def _gap(c: LoopPoints, k: int, s: LoopState, surface: Surface) -> float:
+def gap_of(c: LoopPoints, k: int, s: LoopState, surface: Surface) -> float:
     """Gap of a point at ``u``; where the obstacle is curved its normal goes into L."""
     gap: float
     if c.flat:
@@ -130,7 +130,7 @@ def impulses(
 ) -> None:
     """Gaps and normal impulses of all points, from the velocity without contact, into the step's row."""
     for k in range(c.dofs.shape[0]):
-        gap, r = _gap(c, k, s, surface), 0.0
+        gap, r = gap_of(c, k, s, surface), 0.0
         if c.at_position:
             b = _constrained_gap(c, k, h, s) / constrained_time(h, c.restitution)
             r = shared.impulse(b, _delassus(c, k, inverse_mass))

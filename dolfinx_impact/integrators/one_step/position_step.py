@@ -128,7 +128,13 @@ class PositionStep(StepEquation):
         """The matrix A at the present end of the step. Collective."""
         s, weight = self._scheme, self._scheme.acting_time * self._scheme.theta
         rate = weight if self.inertia else 0.0
-        if self._solver.assemble(*self.force_point(), rate, weight * s.position_sensitivity):
+        try:
+            changed = self._solver.assemble(*self.force_point(), rate, weight * s.position_sensitivity)
+        except LinearSolverFailed as error:
+            raise complementarity.NotConverged(
+                f"there is no tangent at t = {s.t:.6g} s ({error}): take a smaller time step"
+            ) from None
+        if changed:
             self._factorised = None
             self._diagonal = np.where(self._free, 1.0 / diagonal(self._solver.matrix), 0.0)
 

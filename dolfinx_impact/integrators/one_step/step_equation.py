@@ -16,6 +16,10 @@ MOST = 60
 TOLERANCE = 1e-12
 #: A correction with exact tangents, relative to the velocity, after which the next one is below that.
 SQUARED = 1e-9
+#: A correction, relative to the velocity, of which nothing but rounding is left.
+ROUNDING = 1e-15
+#: A correction is not shortened where it is no larger than this part of the velocity: there rounding decides.
+NEGLIGIBLE = 1e-6
 #: A correction is shortened at most to this part.
 SHORTEST = 1e-4
 

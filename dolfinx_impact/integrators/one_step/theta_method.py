@@ -8,6 +8,7 @@ from ... import arguments
 from ..._types import FloatArray
 from ...algebra.operators import SparseRows
 from ...systems.system import System
+from ..compiled.newton import NewtonLoop
 from ..compiled.one_step import ThetaLoop
 from ..energy import EnergyBalance
 from ..impulses.contact_laws import Enforcement, VelocityLevel
@@ -100,5 +101,5 @@ class ThetaMethod(OneStepMethod):
         return PositionBalance(self) if self.position else ThetaBalance(self, closes=self.coupled)
 
     def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop:
-        """See :func:`.compiled_loop`: for linear systems under constant loads, without friction."""
-        return ThetaLoop(self, rows, balance)
+        """See :func:`.compiled_loop`: for linear systems under constant loads, and small nonlinear ones."""
+        return (ThetaLoop if self.system.steady else NewtonLoop)(self, rows, balance)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..._types import FloatArray
-from ...algebra import complementarity
+from ...algebra import complementarity, kernels
+from ...algebra.dense_solver import DenseTangent
 from ...algebra.sparse_solver import LinearSolverFailed
+from ...systems.compiled import compiled_forces
+from ..compiled.parts import CompiledParts
 from ..impulses.delassus import FactorisedDelassus, factorised_delassus
 from ..impulses.delassus_lumped import lumped_delassus
-from .step_equation import MOST, SHORTEST, SQUARED, TOLERANCE, StepEquation
+from .step_equation import MOST, NEGLIGIBLE, ROUNDING, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
-_ROUNDING = 1e-15
-#: A correction is not shortened where it is no larger than this part of the velocity: there rounding decides.
-_NEGLIGIBLE = 1e-6
+#: Dofs up to which steps may be made in a compiled loop: each iteration takes four forces for each dof there.
+MOST_DOFS = 32
 
 
 class NewtonThetaStep(StepEquation):
@@ -50,7 +53,7 @@ class NewtonThetaStep(StepEquation):
         s, n = self._scheme, self._scheme.system.owned
         self.begin()
         # With exact tangents the next correction would be of the order of the square of this one.
-        enough = SQUARED if self._solver.exact else _ROUNDING
+        enough = SQUARED if self._solver.exact else ROUNDING
         for s.iterations in range(1, MOST + 1):
             before, given = s.v.copy(), s.direct_velocity
             whole = self.iterate()
@@ -77,6 +80,27 @@ class NewtonThetaStep(StepEquation):
         """Move the system to the end of the step."""
         self._scheme.move()
 
+    def compiled(self) -> CompiledParts:
+        """Forces and contact law for compiled loops, whose steps have no impulse: the diagonal of H is zero.
+
+        Raises:
+            NotCompiled: Tangents of a body; many dofs; a thin obstacle; the reason of a part.
+        """
+        s, contact, size = self._scheme, self._scheme.contact, self._scheme.system.size
+        if not isinstance(self._solver, DenseTangent):
+            raise kernels.NotCompiled("the system is not linear, and its tangents are sparse")
+        if size > MOST_DOFS:
+            raise kernels.NotCompiled(
+                f"{size} dofs are many for Newton's method in a loop: {MOST_DOFS} at most"
+            )
+        forces = compiled_forces(s.system)
+        if contact is None:
+            return CompiledParts(forces, None, np.zeros(0))
+        if contact.thickness < math.inf:
+            raise kernels.NotCompiled("the obstacle is thin: every step looks whether points have passed it")
+        law = kernels.ask(s.enforcement, "is no contact law of the compiled loop")
+        return CompiledParts(forces, law, np.zeros(len(law.contact.dofs)))
+
     def iterate(self) -> bool:
         """One Newton iteration with a line search.
 
@@ -86,7 +110,7 @@ class NewtonThetaStep(StepEquation):
         s, n, v = self._scheme, self._scheme.system.owned, self._scheme.v - self._scheme.direct_velocity
         self._solve_linearised()
         v += s.direct_velocity
-        end, small = s.v.copy(), _NEGLIGIBLE * self._size(v) + 10 * self._round_off()
+        end, small = s.v.copy(), NEGLIGIBLE * self._size(v) + 10 * self._round_off()
         part = self._shorten(v, self._largest(np.abs(end[:n] - v[:n])) <= small)
         if SHORTEST <= part < 1:
             return False
