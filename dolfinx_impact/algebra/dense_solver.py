@@ -12,9 +12,15 @@ from .sparse_solver import LinearSolverFailed
 
 
 class DenseSolver:
-    """LU factorisation of a small matrix; the solution is zero at constrained dofs."""
+    """LU factorisation of a small matrix; the solution is zero at constrained dofs.
+
+    Raises:
+        LinearSolverFailed: A matrix that is not finite: of tangents where forces are not defined.
+    """
 
     def __init__(self, matrix: FloatArray, held: BoolArray) -> None:
+        if not np.isfinite(matrix).all():
+            raise LinearSolverFailed("the tangents of the forces are not finite")
         self._free = ~held
         self._factor = linalg.lu_factor(matrix[np.ix_(self._free, self._free)])
 
@@ -45,18 +51,12 @@ class DenseTangent:
         self.assemble(t, u, v, a, b)
 
     def assemble(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> bool:
-        """Compute the matrix alone, as :meth:`update`; whether it has changed.
-
-        Raises:
-            LinearSolverFailed: Forces that are not finite beside the state.
-        """
+        """Compute the matrix alone, as :meth:`update`; whether it has changed."""
         stiffness, damping = self._system.tangents(t, u, v)
         matrix: FloatArray = self._mass + a * damping + b * stiffness
         held = self._system.constrained
         matrix[held], matrix[:, held] = 0.0, 0.0
         matrix[held, held] = 1.0
-        if not np.isfinite(matrix).all():
-            raise LinearSolverFailed("the forces near its state are not finite")
         changed = not np.array_equal(matrix, self.matrix)
         if changed:
             self.matrix, self._solver = matrix, DenseSolver(matrix, held)

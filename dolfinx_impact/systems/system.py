@@ -254,7 +254,11 @@ class PointMasses:
     def tangents(self, t: float, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``-dF/du`` [N/m] and ``-dF/dv`` [N s/m] by central differences, each shape (k, k)."""
         stiffness = self._slopes(lambda y, out: self.force(t, y, v, out), u)
-        return stiffness, self._slopes(lambda y, out: self.force(t, u, y, out), v)
+        return stiffness, self.damping_tangent(t, u, v)
+
+    def damping_tangent(self, t: float, u: FloatArray, v: FloatArray) -> FloatArray:
+        """``-dF/dv`` by central differences, shape (k, k) [N s/m]."""
+        return self._slopes(lambda y, out: self.force(t, u, y, out), v)
 
     def _slopes(self, force: Callable[[FloatArray, FloatArray], None], x: FloatArray) -> FloatArray:
         slopes = np.zeros((self.size, self.size))

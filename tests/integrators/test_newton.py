@@ -176,3 +176,8 @@ def test_forces_without_a_tangent_are_told():
         s.start(0.0, 1.0)
         with pytest.raises(NotConverged, match=words):
             di.simulate(s, t_end=5.0, progress=False)
+
+    s = di.CDLagrangeImplicit(di.PointMasses(1.0, ends), 0.01)
+    s.start(0.0, 1.0)
+    with pytest.raises(NotConverged, match="no velocity at t = .* not finite"):
+        di.simulate(s, t_end=5.0, progress=False)

@@ -11,6 +11,7 @@ from ... import arguments
 from ..._types import AnyArray
 from ...algebra import complementarity
 from ...algebra.dense_solver import DenseSolver
+from ...algebra.sparse_solver import LinearSolverFailed
 from ...contact.contact_set import Contacts
 from ...systems.system import PointMasses
 from ..impulses.contact_laws import VelocityLevel
@@ -109,13 +110,23 @@ class CDLagrangeImplicit(CentralDifferences):
             np.copyto(self._mean, 0.5 * (self.v_before + self.v))
             self.v_force = self._mean
 
+    def _solver(self) -> DenseSolver:
+        """That of ``K = M - h/2 dF/dv`` at the mean velocity."""
+        system = self._system
+        damping = system.damping_tangent(self.t, self.u, self._mean)
+        try:
+            return DenseSolver(np.diag(system.mass) + self.dt / 2 * damping, system.constrained)
+        except LinearSolverFailed as error:
+            raise complementarity.NotConverged(
+                f"there is no velocity at t = {self.t:.6g} s ({error}): take a smaller time step"
+            ) from None
+
     def _iterate(self) -> None:
         """One Newton iteration: replace v by the solution of the linearised step with contact."""
         h, system = self.dt, self._system
         np.copyto(self._mean, 0.5 * (self.v_before + self.v))
         system.force(self.t, self.u, self._mean, self.f)
-        _, damping = system.tangents(self.t, self.u, self._mean)
-        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.constrained)  # K = M - h/2 dF/dv
+        solver = self._solver()
         solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
         self.v -= self._change
         if self.contact is not None:

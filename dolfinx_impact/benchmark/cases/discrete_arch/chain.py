@@ -174,8 +174,13 @@ class Chain(PointMasses):
         return out
 
     def tangents(self, t: float, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``-dF/du`` [N/m] from the UFL form and ``-dF/dv = mu M`` [N s/m]."""
-        return self.tangent(u), np.diag(self.mu * self.mass)
+        """``-dF/du`` [N/m] from the UFL form and ``-dF/dv`` [N s/m]."""
+        return self.tangent(u), self.damping_tangent(t, u, v)
+
+    def damping_tangent(self, t: float, u: FloatArray, v: FloatArray) -> FloatArray:
+        """``-dF/dv = mu M`` [N s/m]."""
+        tangent: FloatArray = np.diag(self.mu * self.mass)
+        return tangent
 
     def neighbours(self) -> IntArray:
         """Pairs of dofs that may take each other's mass: equal directions of the ends of each bar."""
