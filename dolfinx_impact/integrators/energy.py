@@ -73,8 +73,7 @@ class EnergyBalance:
         plastic_work: Plastic work up to ``t``; of other laws with history what they dissipated [J].
         internal_work, external, contact, dissipated, interface: Works cumulated since the start [J].
         pushed: Work ``-h v.d(v)`` of damping forces d in the last step with the velocities v that they were
-            computed with, after a compiled loop the sum of its steps where it is positive [J]: positive where
-            a user's damping drives the motion.
+            computed with [J]: positive where a user's damping drives the motion.
         closes: Whether the scheme has an exact discrete balance (the residual is round-off).
         sampled: Whether to evaluate the stored energy ``internal`` in the next step. For nonlinear forces it
             costs as much as a force, and no other term depends on it.

@@ -104,6 +104,11 @@ class LostForce:
             self._fill(part)
             self._look()
 
+    def follow_block(self) -> None:
+        """After steps in a compiled loop: rows that vary are known at their end alone. Collective."""
+        if self._varies:
+            self._look()
+
     def finish(self, part: Steps) -> None:
         """Write the column of the steps of the buffer, for all ranks. Collective."""
         if not self._follows:

@@ -42,6 +42,8 @@ class Steps:
             [N s], else (capacity, 0).
         covered: :meth:`.ContactNodes.covered` where it changes, shape (capacity, p), else (capacity, 0).
         lost_force: Largest ratio of :class:`.LostForce`, shape (capacity,); zeros until that has written it.
+        pushed: Work of damping forces where they push, :attr:`.EnergyBalance.pushed`, shape (capacity,) [J];
+            of compiled loops alone, which may have that of several steps in the first of them.
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
         widths, first: Number of columns of each array, and of its first one.
     """
@@ -95,6 +97,7 @@ class Steps:
         self.further = {name: self._columns[name] for name in integrator.point_records}
         self.r_features = self._columns["r_features"]
         self.covered, self.lost_force = self._columns["covered"], self._columns["lost_force"][:, 0]
+        self.pushed = np.zeros(n)
 
     def cut(self) -> Steps:
         """The stored states in a buffer of that capacity."""

@@ -66,20 +66,21 @@ class EnergyGuard:
             return 0.0
         return before / self.given if self.given > 0 else np.inf
 
-    def first_excess(self, totals: FloatArray, works: FloatArray, pushed: float, most: float) -> int:
+    def first_excess(self, totals: FloatArray, works: FloatArray, pushed: FloatArray, most: float) -> int:
         """Index of the first step of a block with an energy that is not finite or too large, -1 for none.
 
         Args:
             totals, works: As of :meth:`excess`, after each step, shape (n,) [J].
-            pushed: What damping forces gave in the block [J].
+            pushed: What damping forces gave in each step, where positive, shape (n,) [J].
             most: Largest energy over the given one; see :data:`MOST`.
         """
-        self.pushed += pushed
-        given = np.fmax.accumulate(np.append(self.given, self.start + works + self.pushed))[1:]
+        by_damping = self.pushed + np.cumsum(pushed)
+        given = np.fmax.accumulate(np.append(self.given, self.start + works + by_damping))[1:]
         before = np.append(self._before, totals[:-1])
         wrong = (before > most * given) & (before > self._still / self._s.dt**2) | ~np.isfinite(totals)
         first = int(np.argmax(wrong)) if wrong.any() else -1
         self.given, self._before = float(given[first]), float(totals[-1])
+        self.pushed = float(by_damping[-1])
         return first
 
     def error(self, total: float, t: float, step: int, most: float, way_out: str) -> UnstableTimeStep:

@@ -130,6 +130,7 @@ class ChunkedRun:
                 if s.outdated:
                     raise RuntimeError(_REASSEMBLED)
                 compiled.fill(steps, chunk)
+                self.recorder.lost_force.follow_block()
                 stop = monitor.check_many(steps)
                 self.left -= steps.count
                 if bar is not None:

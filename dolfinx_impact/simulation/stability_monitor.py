@@ -202,7 +202,7 @@ class StabilityMonitor:
         if guard.contact_gives:
             works += terms["contact"]
         most = MOST_BEYOND if s.beyond_limit else MOST
-        first = guard.first_excess(totals, works, self._balance.pushed, most)
+        first = guard.first_excess(totals, works, part.pushed[:n], most)
         if first >= 0:
             worst = totals[first] if first == 0 or not np.isfinite(totals[first]) else totals[first - 1]
             self._raise(float(worst), part.t[first], s.n - n + first + 1, most)

@@ -243,3 +243,170 @@ def test_schemes_that_have_it(kind):
     s = ThetaMethod(system, 0.01, law, theta=0.6) if kind is ThetaMethod else kind(system, 0.01)
     s.start(0.0, 0.0)
     assert isinstance(compiled_loop(s, system.rows(), None), NewtonLoop)
+
+
+@numba.njit
+def pushing(t, u, v, out):
+    out[:] = -0.05 * v
+
+
+@numba.njit
+def self_excited(t, u, v, out):
+    out[0] = -(1.0 - u[0] ** 2) * v[0]
+
+
+@numba.njit
+def spring(t, u, v, out):
+    out[:] = u
+
+
+@numba.njit
+def cubic(t, u, v, out):
+    out[:] = 1e3 * u**3
+
+
+@pytest.mark.parametrize("steps", [20, 25, 60])
+def test_a_run_that_diverges_ends_at_the_same_step(steps):
+    """What damping gives later, when the motion has exploded, explains nothing before."""
+    for compiled in (False, True):
+        s = di.MoreauJean(di.PointMasses(1.0, internal=cubic, damping=pushing), 0.05, 0.0)
+        s.start(0.3, 0.0)
+        with pytest.raises(di.UnstableTimeStep, match=r"at t = 0\.55 s \(step 11\) the energy is 236 J"):
+            di.simulate(s, t_end=steps * 0.05, progress=False, compiled=compiled)
+
+
+@pytest.mark.parametrize("t_end", [22.78, 22.79, 22.81])
+def test_what_damping_gives_counts_beside_single_steps(t_end):
+    """A hit ends the block, just before or after its last step."""
+
+    def make():
+        system = di.PointMasses(1.0, internal=spring, damping=self_excited)
+        s = di.MoreauJean(system, 0.01, contact=di.DofBound(system, 0, lower=-1.0, restitution=0.9))
+        s.start(1e-4, 0.0)
+        return s
+
+    run = ran(make, True, round(t_end / 0.01))
+    assert run["r"].any() and np.ptp(run["u"]) > 2.0
+
+
+@pytest.mark.parametrize("scheme", [di.MoreauJean, di.CDLagrange])
+def test_what_a_depth_in_a_bowl_hides(scheme):
+    """The stiffness of a point that presses on a curved obstacle is that along its normal there."""
+
+    @numba.njit
+    def down(t, u, v, out):
+        out[0], out[1] = 0.0, -100.0
+
+    @numba.njit
+    def brake(t, u, v, out):
+        out[:] = 5.0 * v
+
+    found = []
+    for compiled in (False, True):
+        system = di.PointMasses(np.ones(2), down, stiffness=np.diag([1.0, 120.0]), damping=brake)
+        bowl = di.ObstacleContact(system, [[0, 1]], di.Sphere((0.0, 0.0), 0.5, inside=True))
+        s = scheme(system, 0.05, contact=bowl)
+        s.start([0.18, 0.0], 0.0)
+        run = di.simulate(s, t_end=30.0, progress=False, compiled=compiled)
+        found.append((run["lost_force"][-1], len(run.warnings)))
+    assert found[1] == pytest.approx(found[0], rel=1e-6) and found[0][0] > 0.005
+
+
+@numba.njit
+def whole(u):
+    return 3
+
+
+@numba.njit
+def single(u):
+    return np.float32(0.5 * u[0] ** 2)
+
+
+@numba.njit
+def with_default(t, u, v, out, c=0.1):
+    out[:] = c * v
+
+
+@pytest.mark.parametrize(
+    "forces, reason",
+    [
+        ({"internal": spring, "energy": whole}, "whole returns .*3.*, not float64"),
+        ({"internal": spring, "energy": single}, "single returns float32, not float64"),
+        ({"internal": spring, "damping": with_default}, "with_default cannot be called as .*"),
+    ],
+)
+@pytest.mark.parametrize("scheme", [di.MoreauJean, di.CDLagrange])
+def test_functions_that_no_pointer_calls(forces, reason, scheme):
+    """Long runs go step by step."""
+    s = scheme(di.PointMasses(1.0, **forces), 0.01)
+    s.start(1.0, 0.0)
+    with pytest.raises(ValueError, match=f"no compiled loop for this run: {reason}"):
+        di.simulate(s, t_end=1.0, progress=False, compiled=True)
+    run = di.simulate(s, t_end=20.0, every=100, progress=False)
+    assert run.steps == 2000 and np.isfinite(run["internal"]).all()
+
+
+@pytest.mark.parametrize("scheme", [di.MoreauJean, di.CDLagrange])
+def test_an_obstacle_whose_gap_ends(scheme):
+    """A body that gets there may pass: told with and without the loop."""
+
+    @numba.njit
+    def surface(x, normal):
+        normal[0], normal[1] = 0.0, 1.0
+        return x[1] + 0.5 if x[1] > -0.3 else np.nan
+
+    class Ends(di.obstacles.Shape):
+        def gap(self, x, t=0.0):
+            return np.where(x[:, 1] > -0.3, x[:, 1] + 0.5, np.nan)
+
+        def normal(self, x, t=0.0):
+            return np.tile([0.0, 1.0], (len(x), 1))
+
+        def compiled(self):
+            return surface
+
+    @numba.njit
+    def weight(t, u, v, out):
+        out[0], out[1] = 0.0, -1.0
+
+    for compiled in (False, True):
+        system = di.PointMasses(np.ones(2), weight, internal=spring)
+        s = scheme(system, 0.01, contact=di.ObstacleContact(system, [[0, 1]], Ends(2)))
+        s.start([0.0, 0.5], 0.0)
+        with pytest.raises(
+            ValueError, match=r"the gap of the obstacle is NaN at .*t = 1\.\d+ s: a body may pass"
+        ):
+            di.simulate(s, t_end=5.0, progress=False, compiled=compiled)
+
+
+@pytest.mark.parametrize("scheme", [di.MoreauJean, di.CDLagrange])
+def test_a_force_that_raises(scheme):
+    """The error is told alike, and the state is that of the step in which it comes."""
+
+    @numba.njit
+    def limited(t, u, v, out):
+        if u[0] > 0.5:
+            raise ValueError("too far")
+        out[:] = u
+
+    states = []
+    for compiled in (False, True):
+        s = scheme(di.PointMasses(1.0, internal=limited), 0.01)
+        s.start(0.0, 1.0)
+        with pytest.raises(ValueError, match="too far"):
+            di.simulate(s, t_end=5.0, progress=False, compiled=compiled)
+        states.append((s.n, float(s.u[0]), float(s.v[0])))
+    assert states[0][1:] == pytest.approx(states[1][1:], rel=1e-12)
+    assert 0 <= states[0][0] - states[1][0] <= 1 < states[1][0]
+
+
+def test_a_force_on_a_fixed_dof_that_is_no_number():
+    @numba.njit
+    def partly(t, u, v, out):
+        out[0], out[1] = u[0], np.nan
+
+    for compiled in (False, True):
+        s = di.MoreauJean(di.PointMasses(np.ones(2), internal=partly, fixed=[1]), 0.01)
+        s.start(0.0, [1.0, 0.0])
+        with pytest.raises(NotConverged):
+            di.simulate(s, t_end=1.0, progress=False, compiled=compiled)

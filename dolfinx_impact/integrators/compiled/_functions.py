@@ -12,6 +12,7 @@ import numba
 from numba import types
 
 from ..._types import FloatArray
+from ...algebra import kernels
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -40,13 +41,28 @@ def loop_for(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
     return call
 
 
+_VECTOR = types.float64[::1]
+_FORCE = types.void(types.float64, _VECTOR, _VECTOR, _VECTOR)
+#: Signatures of what a loop calls: external, internal and damping forces, energy and surface.
+_CALLED = (_FORCE, _FORCE, _FORCE, types.float64(_VECTOR), types.float64(_VECTOR, _VECTOR))
+
+
+def refuse_other_signatures(functions: tuple[Callable[..., Any], ...]) -> None:
+    """Raise a NotCompiled for functions that no pointer of a loop can call: it would read other bits."""
+    for function, called in zip(functions, _CALLED):
+        try:
+            made = function.get_compile_result(called).signature.return_type  # type: ignore[attr-defined]
+        except Exception as error:  # whatever numba says of code or signature
+            line = str(error).partition("\n")[0]
+            raise kernels.NotCompiled(f"{function.__name__} cannot be called as {called}: {line}") from None
+        if made != called.return_type:
+            raise kernels.NotCompiled(f"{function.__name__} returns {made}, not {called.return_type}")
+
+
 def _signature(*arrays: Any) -> Any:
-    vector = types.float64[::1]
-    force = types.FunctionType(types.void(types.float64, vector, vector, vector))
-    energy = types.FunctionType(types.float64(vector))
-    surface = types.FunctionType(types.float64(vector, vector))
     with _experimental():
-        return types.int64(types.int64, *arrays, types.Tuple((force, force, force, energy, surface)))
+        functions = types.Tuple(tuple(types.FunctionType(called) for called in _CALLED))
+        return types.int64(types.int64, *arrays, functions)
 
 
 @functools.cache

@@ -169,7 +169,8 @@ def _scales(h: float, s: NewtonState, m: NewtonModel) -> tuple[float, float]:
     size, largest = 0.0, 0.0
     for j in range(s.u.size):
         kick = h * m.system.inverse_mass[j] * abs(m.point.f[j])
-        size = max(size, abs(s.v[j]) + abs(s.v_before[j]) + kick)
+        speed = abs(s.v[j]) + abs(s.v_before[j]) + kick
+        size = max(size, speed) if math.isfinite(speed) else math.inf
         largest = max(largest, abs(s.u_before[j]))
     return size, _EPS * (largest + m.length) / max(s.theta * s.theta * h, 0.25 * h)
 
@@ -186,7 +187,7 @@ def _solve_step(t: float, h: float, s: NewtonState, m: NewtonModel, functions: A
     norm = _residual(t, h, s, m, functions)
     for iteration in range(1, MOST + 1):
         size, rounding = _scales(h, s, m)
-        if not _correct(t, h, s, m, functions):
+        if not (math.isfinite(size) and _correct(t, h, s, m, functions)):
             return False
         change = 0.0
         for j in range(s.v.size):
@@ -206,7 +207,7 @@ def _solve_step(t: float, h: float, s: NewtonState, m: NewtonModel, functions: A
 
 @inlined
 def _touches(h: float, c: LoopPoints, s: NewtonState, m: NewtonModel, functions: Any) -> bool:
-    """Whether a point is closed at the forecast; there the step has an impulse."""
+    """Whether a point is closed at the forecast, where the step has an impulse, or has no gap there."""
     part = s.forecast * h
     for k in range(c.dofs.shape[0]):
         if c.flat:
@@ -215,7 +216,7 @@ def _touches(h: float, c: LoopPoints, s: NewtonState, m: NewtonModel, functions:
             for j in range(s.u.size):
                 m.point.u[j] = s.v_before[j] * part + s.u_before[j]
             gap = central.gap_of(c, k, m.point, functions[4])
-        if shared.is_closed(gap, c.tolerance, c.touching):
+        if shared.is_closed(gap, c.tolerance, c.touching) or math.isnan(gap):
             return True
     return False
 
@@ -242,8 +243,12 @@ def _parts_of(
 
 
 @inlined
-def _follow(t: float, h: float, s: NewtonState, m: NewtonModel, energies: Energies, functions: Any) -> None:
-    """Terms of :class:`.ThetaBalance` after a step; the parts at the end become those at the next start."""
+def _follow(t: float, h: float, s: NewtonState, m: NewtonModel, energies: Energies, functions: Any) -> float:
+    """Terms of :class:`.ThetaBalance` after a step; the parts at the end become those at the next start.
+
+    Returns:
+        The work of damping where it pushes, ``EnergyBalance.pushed`` [J].
+    """
     theta, mass, terms = s.theta, m.system.mass, energies.terms
     before, after, mean = m.parts[0], m.parts[1], m.parts[2]
     if s.midpoint:
@@ -268,7 +273,7 @@ def _follow(t: float, h: float, s: NewtonState, m: NewtonModel, energies: Energi
         pushed -= h * s.v[j] * after[2, j]
         for k in range(3):
             before[k, j] = after[k, j]
-    energies.powers[0] += pushed if pushed > 0.0 else 0.0
+    return pushed if pushed > 0.0 else 0.0  # also where it is not a number
 
 
 def advance(  # type: ignore[no-untyped-def]
@@ -279,7 +284,7 @@ def advance(  # type: ignore[no-untyped-def]
     Args:
         steps: Number of steps.
         clock, s, m, c, record: What their classes say.
-        energies: Likewise; the power is the work of damping where it pushes, ``EnergyBalance.pushed`` [J].
+        energies: Likewise; the powers are the works of damping in the steps, where it pushes [J].
         functions: External, internal and damping forces, energy and surface, compiled.
 
     Returns:
@@ -301,7 +306,7 @@ def advance(  # type: ignore[no-untyped-def]
         for j in range(s.u.size):
             s.u[j] += (1 - s.theta) * h * s.v_before[j] + s.theta * h * s.v[j]
         if energies.follows:
-            _follow(t, h, s, m, energies, functions)
+            energies.powers[i] = _follow(t, h, s, m, energies, functions)
         for j in range(s.u.size):
             m.point.u[j] = s.u[j]
         for k in range(c.dofs.shape[0]):

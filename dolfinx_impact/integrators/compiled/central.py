@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._types import FloatArray
 from ...algebra.operators import SparseRows
 from ..energy import Sums
 from ._arrays import Energies, LoopModel, LoopState
@@ -53,10 +54,10 @@ class CentralLoop(Loop):
         terms, powers = super().sums()
         return Sums(terms, np.append(powers if powers.size else np.zeros(4), 0.0))
 
-    def take(self, energies: Energies) -> None:
+    def take(self, energies: Energies, pushed: FloatArray) -> None:
         """See :meth:`.Loop.take`."""
         self.balance.take(Sums(energies.terms, energies.powers[:-1]))
-        self.balance.pushed = float(energies.powers[-1])
+        pushed[0] = energies.powers[-1]
 
     def finish(self) -> None:
         """The velocities of the forces are those half a step before."""

@@ -51,7 +51,9 @@ class Loop(ABC):
             kernels.ask(balance, "follows its steps one by one")
         self.integrator, self.balance, self._rows = integrator, balance, rows
         self._compiled: Callable[..., int] | None = None
-        self._error: RuntimeError | None = None
+        self._error: Exception | None = None
+        #: Whether a function has raised an error in the steps of the present call.
+        self._raises = False
 
     @abstractmethod
     def advance(self) -> Callable[..., int]:
@@ -72,8 +74,13 @@ class Loop(ABC):
         sums: Sums = self.balance.compiled()
         return sums
 
-    def take(self, energies: Energies) -> None:
-        """Give the sums back to the balance."""
+    def take(self, energies: Energies, pushed: FloatArray) -> None:
+        """Give the sums back to the balance.
+
+        Args:
+            energies: The sums.
+            pushed: :attr:`.Steps.pushed` of the steps made, zeros; to be written.
+        """
         self.balance.take(Sums(energies.terms, energies.powers))
 
     def finish(self) -> None:  # noqa: B027
@@ -81,7 +88,7 @@ class Loop(ABC):
 
     def fill(self, part: Steps, steps: int) -> None:
         """See :meth:`.CompiledLoop.fill`."""
-        part.count = 0
+        part.count, part.pushed[:], self._raises = 0, 0.0, False
         if self._error is not None:
             raise self._error
         while part.count < steps:
@@ -91,6 +98,7 @@ class Loop(ABC):
                     return
                 if self.balance is not None:
                     self.balance.step()
+                    part.pushed[part.count] = max(self.balance.pushed, 0.0)
                 part.append()
 
     def _step(self, made: int) -> bool:
@@ -99,7 +107,7 @@ class Loop(ABC):
         n = s.n
         try:
             s.step()
-        except RuntimeError as error:
+        except Exception as error:
             if made == 0:
                 raise
             self._error, s.n = error, n  # the steps before may tell more: of an energy that explodes
@@ -107,10 +115,12 @@ class Loop(ABC):
         return True
 
     def _make(self, part: Steps, steps: int) -> None:
-        """Make up to ``steps`` steps in the loop."""
+        """Make up to ``steps`` steps in the loop; none after an error of a function, which ``step`` meets."""
         from ._functions import loop_for
 
-        s, sums = self.integrator, self.sums()
+        if self._raises:
+            return
+        s, sums, first = self.integrator, self.sums(), part.count
         energies = Energies(self.balance is not None, sums.terms, sums.powers)
         arrays = (
             Clock(s.n, s.t0, s.dt, self.shift),
@@ -122,13 +132,37 @@ class Loop(ABC):
         )
         if self._compiled is None:
             self._compiled = loop_for(self.advance(), *arrays)
-        made = self._compiled(steps, *arrays, self.functions)
+        before = [each.copy() for each in _arrays_of(arrays[1])]
+        try:
+            made = self._compiled(steps, *arrays, self.functions)
+        except Exception:
+            for each, values in zip(_arrays_of(arrays[1]), before):
+                each[...] = values
+            self._raises = True
+            return
         part.count, s.n = part.count + made, s.n + made
         if made:
+            _refuse_unknown_gaps(part, first)
             s.r[:], s.r_t[...] = part.r[part.count - 1], part.r_t[part.count - 1]
             self.finish()
             if self.balance is not None:
-                self.take(energies)
+                self.take(energies, part.pushed[first : part.count])
+
+
+def _arrays_of(state: Any) -> list[FloatArray]:
+    """The arrays in a tuple and in the tuples in it."""
+    if isinstance(state, tuple):
+        return [each for member in state for each in _arrays_of(member)]
+    return [state] if isinstance(state, np.ndarray) else []
+
+
+def _refuse_unknown_gaps(part: Steps, first: int) -> None:
+    """Raise a ValueError for a gap that is NaN at a position that is finite, from row ``first`` on."""
+    new = slice(first, part.count)
+    unknown = np.isnan(part.gap[new]).any(axis=1) & np.isfinite(part.u[new]).all(axis=1)
+    if unknown.any():
+        t = part.t[new][unknown][0]
+        raise ValueError(f"the gap of the obstacle is NaN at t = {t:.6g} s: a body may pass there")
 
 
 def columns_of(part: Steps) -> LoopColumns:
@@ -139,11 +173,17 @@ def columns_of(part: Steps) -> LoopColumns:
 
 
 def functions_of(forces: Compiled, surface: Surface | None = None) -> tuple[Callable[..., Any], ...]:
-    """External, internal and damping forces, energy and surface; functions that do nothing for none."""
-    from ._functions import no_energy, no_surface, nothing
+    """External, internal and damping forces, energy and surface; functions that do nothing for none.
+
+    Raises:
+        NotCompiled: One that a loop cannot call.
+    """
+    from ._functions import no_energy, no_surface, nothing, refuse_other_signatures
 
     given = (forces.external, forces.internal, forces.damping)
-    return *(f or nothing for f in given), forces.energy or no_energy, surface or no_surface
+    found = *(f or nothing for f in given), forces.energy or no_energy, surface or no_surface
+    refuse_other_signatures(found)
+    return found
 
 
 def model_of(integrator: Any, forces: Compiled) -> LoopModel:

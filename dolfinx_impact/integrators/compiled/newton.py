@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._types import FloatArray
 from ...algebra import kernels
 from ...algebra.operators import SparseRows
 from ..energy import Sums
+from ..step_buffer import Steps
 from ._arrays import Energies, LoopState
 from .loop import Loop, functions_of, model_of, points_of
 from .parts import CompiledParts
@@ -30,6 +32,7 @@ class NewtonLoop(Loop):
 
         system, k = integrator.system, integrator.system.size
         first, rest, x, end = np.zeros((4, k))
+        self._pushed = np.zeros(0)
         self.contact, surface = points_of(parts)
         self.functions = functions_of(parts.forces, surface)
         self.model = NewtonModel(
@@ -58,11 +61,17 @@ class NewtonLoop(Loop):
         s = self.integrator
         return NewtonState(s.theta, s.forecast, s.midpoint, s.u, s.v, s.u_before, s.v_before)
 
-    def sums(self) -> Sums:
-        """With the work of damping where it pushes as power."""
-        return Sums(super().sums().terms, np.zeros(1))
+    def fill(self, part: Steps, steps: int) -> None:
+        """See :meth:`.Loop.fill`."""
+        if self._pushed.size < steps:
+            self._pushed = np.zeros(steps)
+        super().fill(part, steps)
 
-    def take(self, energies: Energies) -> None:
+    def sums(self) -> Sums:
+        """With the work of damping in each step, where it pushes, as powers."""
+        return Sums(super().sums().terms, self._pushed)
+
+    def take(self, energies: Energies, pushed: FloatArray) -> None:
         """See :meth:`.Loop.take`."""
         self.balance.take(Sums(energies.terms, np.zeros(0)))
-        self.balance.pushed = float(energies.powers[0])
+        pushed[:] = self._pushed[: pushed.size]

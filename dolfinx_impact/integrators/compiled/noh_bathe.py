@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._types import FloatArray
 from ...algebra.operators import SparseRows
 from ..central.noh_bathe_formulas import PART
 from ..energy import Sums
@@ -69,10 +70,10 @@ class NohBatheLoop(CentralLoop):
             self._forces_at_start[:] = sums.powers.reshape(3, -1)
         return Sums(sums.terms, np.zeros(0))
 
-    def take(self, energies: Energies) -> None:
+    def take(self, energies: Energies, pushed: FloatArray) -> None:
         """See :meth:`.Loop.take`."""
         self.balance.take(Sums(energies.terms, self._forces_at_start.ravel().copy()))
-        self.balance.pushed = float(self._pushed[0])
+        pushed[0] = self._pushed[0]
 
     def finish(self) -> None:
         """Nothing: the arrays are those of the integrator."""

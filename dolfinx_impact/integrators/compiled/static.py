@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._types import FloatArray
 from ...algebra import kernels
 from ...algebra.operators import SparseRows
 from ...systems.compiled import compiled_forces
@@ -78,7 +79,7 @@ class StaticLoop(CentralLoop):
         self._at_dofs[:] = sums.powers[4:].reshape(4, -1)
         return Sums(sums.terms, sums.powers[:4].copy())
 
-    def take(self, energies: Energies) -> None:
+    def take(self, energies: Energies, pushed: FloatArray) -> None:
         """See :meth:`.Loop.take`."""
         self.balance.take(Sums(energies.terms, np.concatenate([energies.powers, self._at_dofs.ravel()])))
 
