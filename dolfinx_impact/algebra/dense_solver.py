@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
-from .._types import BoolArray, FloatArray
+from .._types import AnyArray, BoolArray, FloatArray
 from .sparse_solver import LinearSolverFailed
 
 
@@ -15,19 +15,30 @@ class DenseSolver:
     """LU factorisation of a small matrix; the solution is zero at constrained dofs.
 
     Raises:
-        LinearSolverFailed: A matrix that is not finite: of tangents where forces are not defined.
+        LinearSolverFailed: A matrix that is singular, or not finite, as where forces are not defined.
     """
 
     def __init__(self, matrix: FloatArray, held: BoolArray) -> None:
         if not np.isfinite(matrix).all():
             raise LinearSolverFailed("the tangents of the forces are not finite")
-        self._free = ~held
-        self._factor = linalg.lu_factor(matrix[np.ix_(self._free, self._free)])
+        self._free = np.flatnonzero(~held) if held.any() else None
+        # The functions around LAPACK's take several times as long for few dofs.
+        own = matrix if self._free is None else matrix[np.ix_(self._free, self._free)]
+        self._factors: list[AnyArray] = [own, np.zeros(0)]
+        singular = 0
+        if own.size:
+            *self._factors, singular = lapack.dgetrf(own)
+        if singular:
+            raise LinearSolverFailed("the tangents of the forces are singular")
 
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
+        if self._free is None:
+            out[:] = lapack.dgetrs(*self._factors, b)[0]
+            return
         out[:] = 0.0
-        out[self._free] = linalg.lu_solve(self._factor, b[self._free])
+        if self._free.size:
+            out[self._free] = lapack.dgetrs(*self._factors, b[self._free])[0]
 
 
 class DenseTangent:

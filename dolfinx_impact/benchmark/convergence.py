@@ -50,22 +50,22 @@ class Effort:
 def effort(integrator: Integrator, steps: int) -> Effort:
     """Make ``steps`` steps with a scheme that was started, and count."""
     system, contact = integrator.system, integrator.contact
-    count, rows = {"force": 0, "tangents": 0, "at": 0}, []
-    inner = {"tangents": "force"}  # what is called within, and is not counted
+    kinds = {"force": "force", "tangents": "system", "damping_tangent": "system", "at": "at"}
+    count, rows = dict.fromkeys(kinds.values(), 0), []
 
     def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def replacement(*state: Any, **how: Any) -> Any:
             before = dict(count)
             result = call(*state, **how)
-            if name in inner:
-                count[inner[name]] = before[inner[name]]
-            count[name] += 1
+            if kinds[name] == "system":  # what is called within is not counted
+                count.update(before)
+            count[kinds[name]] += 1
             return result
 
         return replacement
 
     for owner in (system, contact):
-        for name in count:
+        for name in kinds:
             if hasattr(owner, name):
                 setattr(owner, name, counted(name, getattr(owner, name)))
     for _ in range(steps):

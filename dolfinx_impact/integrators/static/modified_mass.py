@@ -29,7 +29,7 @@ _OF_THE_SYSTEM = """
     outer_facets facet_areas facet_sizes labels dof_count node_count fixed_dofs displacement velocity
     rigid_velocity rigid_rotation stress_at law materials law_coefficients locking deformation viscosity
     wave_speed density history revision energy_known added_mass added_share total_mass plastic_work
-    conservative stiffness subtract_tangent tangents stiffness_damping loads
+    conservative stiffness subtract_tangent tangents damping_tangent stiffness_damping loads
 """.split()
 
 
