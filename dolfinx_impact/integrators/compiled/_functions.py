@@ -33,6 +33,11 @@ def no_surface(x: FloatArray, normal: FloatArray) -> float:
     return 0.0
 
 
+def calls_functions(functions: tuple[Callable[..., Any], ...]) -> bool:
+    """Whether one of them is not one of the above, which do nothing."""
+    return any(each not in (nothing, no_energy, no_surface) for each in functions)
+
+
 def loop_for(advance: Callable[..., int], *arrays: Any) -> Callable[..., int]:
     """The loop for arguments of these types; functions go in as pointers, in a tuple after the arrays."""
     signature = _signature(*(numba.typeof(each) for each in arrays))

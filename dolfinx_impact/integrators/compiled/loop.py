@@ -116,7 +116,7 @@ class Loop(ABC):
 
     def _make(self, part: Steps, steps: int) -> None:
         """Make up to ``steps`` steps in the loop; none after an error of a function, which ``step`` meets."""
-        from ._functions import loop_for
+        from ._functions import calls_functions, loop_for
 
         if self._raises:
             return
@@ -132,17 +132,20 @@ class Loop(ABC):
         )
         if self._compiled is None:
             self._compiled = loop_for(self.advance(), *arrays)
-        before = [each.copy() for each in _arrays_of(arrays[1])]
+        # Only a function of the user may raise: bodies of a million dofs need no copies.
+        mine = _arrays_of(arrays[1]) if calls_functions(self.functions) else []
+        before = [each.copy() for each in mine]
         try:
             made = self._compiled(steps, *arrays, self.functions)
         except Exception:
-            for each, values in zip(_arrays_of(arrays[1]), before):
+            for each, values in zip(mine, before):
                 each[...] = values
             self._raises = True
             return
         part.count, s.n = part.count + made, s.n + made
         if made:
-            _refuse_unknown_gaps(part, first)
+            if np.isnan(part.gap[first : part.count]).any() and np.isfinite(s.u).all():
+                _refuse_unknown_gap(part, first)
             s.r[:], s.r_t[...] = part.r[part.count - 1], part.r_t[part.count - 1]
             self.finish()
             if self.balance is not None:
@@ -156,13 +159,10 @@ def _arrays_of(state: Any) -> list[FloatArray]:
     return [state] if isinstance(state, np.ndarray) else []
 
 
-def _refuse_unknown_gaps(part: Steps, first: int) -> None:
-    """Raise a ValueError for a gap that is NaN at a position that is finite, from row ``first`` on."""
-    new = slice(first, part.count)
-    unknown = np.isnan(part.gap[new]).any(axis=1) & np.isfinite(part.u[new]).all(axis=1)
-    if unknown.any():
-        t = part.t[new][unknown][0]
-        raise ValueError(f"the gap of the obstacle is NaN at t = {t:.6g} s: a body may pass there")
+def _refuse_unknown_gap(part: Steps, first: int) -> None:
+    """Raise a ValueError for the first gap that is NaN, from row ``first`` on."""
+    t = part.t[first + int(np.isnan(part.gap[first : part.count]).any(axis=1).argmax())]
+    raise ValueError(f"the gap of the obstacle is NaN at t = {t:.6g} s: a body may pass there")
 
 
 def columns_of(part: Steps) -> LoopColumns:
