@@ -42,7 +42,7 @@ class Steps:
             [N s], else (capacity, 0).
         covered: :meth:`.ContactNodes.covered` where it changes, shape (capacity, p), else (capacity, 0).
         lost_force: Largest ratio of :class:`.LostForce`, shape (capacity,); zeros until that has written it.
-        pushed: Work of damping forces where they push, :attr:`.EnergyBalance.pushed`, shape (capacity,) [J];
+        pushed: Work of damping forces where they push, ``EnergyBalance.pushed``, shape (capacity,) [J];
             of compiled loops alone, which may have that of several steps in the first of them.
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
         widths, first: Number of columns of each array, and of its first one.
