@@ -79,7 +79,7 @@ class Loop(ABC):
 
         Args:
             energies: The sums.
-            pushed: :attr:`.Steps.pushed` of the steps made, zeros; to be written.
+            pushed: That of :class:`.Steps` in the steps made, zeros; to be written.
         """
         self.balance.take(Sums(energies.terms, energies.powers))
 
