@@ -210,11 +210,13 @@ def test_a_limit_ends_a_run_that_the_next_call_makes(here, shared_path, caplog):
     assert list(di.study(studies.sleeping, points, shared_path / "study")["error"]) == ["", ""]
 
 
-def test_a_limit_stores_a_run_that_has_a_checkpoint(here, tmp_path):
+def test_a_limit_stores_a_run_that_has_a_checkpoint(here, tmp_path, monkeypatch):
     points, file = [{"z0": 1.0, "t_end": 0.2}], tmp_path / "study"
     whole = di.study(studies.resumed, points, tmp_path / "whole").csv.read_bytes()
-    table = di.study(studies.resumed, points, file, limit=0.02)
-    assert list(table["error"]) == ["more than limit=0.02 s"] and list(file.glob("*/state.npz"))
+    monkeypatch.setenv("STUDY_SLOW", "1")  # its steps take 40 s: the limit comes amid them
+    table = di.study(studies.resumed, points, file, limit=1.0)
+    assert list(table["error"]) == ["more than limit=1 s"] and list(file.glob("*/state.npz"))
+    monkeypatch.delenv("STUDY_SLOW")
     assert di.study(studies.resumed, points, file).csv.read_bytes() == whole
 
 

@@ -135,13 +135,16 @@ def resumed(p, comm, folder):
     if not file.exists():
         scheme.start(p["z0"], 0.0)
     restart = file if file.exists() else None
+    observers = [Begun(comm.rank)] if os.environ.get("STUDY_SAYS") else []
+    if os.environ.get("STUDY_SLOW"):
+        observers.append(lambda scheme: time.sleep(0.02))
     run = di.simulate(
         scheme,
         t_end=p.get("t_end", 0.6),
         checkpoint=di.Checkpoint(file, every=200),
         restart=restart,
         every=100,
-        observers=[Begun(comm.rank)] if os.environ.get("STUDY_SAYS") else [],
+        observers=observers,
     )
     return {"impulse": run["r"].sum(), "z": run["u"][-1, 0]}
 
