@@ -15,7 +15,8 @@ class DenseSolver:
     """LU factorisation of a small matrix; the solution is zero at constrained dofs.
 
     Raises:
-        LinearSolverFailed: A matrix that is singular, or not finite, as where forces are not defined.
+        LinearSolverFailed: A matrix that is not finite, as where forces are not defined; (by ``solve``) one
+            that is singular.
     """
 
     def __init__(self, matrix: FloatArray, held: BoolArray) -> None:
@@ -24,15 +25,15 @@ class DenseSolver:
         self._free = np.flatnonzero(~held) if held.any() else None
         # The functions around LAPACK's take several times as long for few dofs.
         own = matrix if self._free is None else matrix[np.ix_(self._free, self._free)]
-        self._factors: list[AnyArray] = [own, np.zeros(0)]
-        singular = 0
+        self._factors: list[AnyArray] = []
+        self._singular = 0
         if own.size:
-            *self._factors, singular = lapack.dgetrf(own)
-        if singular:
-            raise LinearSolverFailed("the tangents of the forces are singular")
+            *self._factors, self._singular = lapack.dgetrf(own)
 
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
+        if self._singular:
+            raise LinearSolverFailed("the matrix of the step is singular: take another time step")
         if self._free is None:
             out[:] = lapack.dgetrs(*self._factors, b)[0]
             return

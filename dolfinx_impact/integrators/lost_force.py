@@ -98,29 +98,33 @@ class LostForce:
         self._every = max(1, LONG // integrator.substeps)
         self._look()
 
-    def follow(self, part: Steps) -> None:
-        """After a step, before it is stored: look at rows that vary, now and then. Collective."""
+    def follow(self, part: Steps, before: int) -> None:
+        """After a step: look at rows that vary, now and then. Collective.
+
+        Args:
+            part: The buffer.
+            before: Number of steps in it before this one.
+        """
         if self._varies and self._s.n % self._every == 0:
-            self._fill(part)
+            self._fill(part, before)
             self._look()
 
-    def follow_block(self) -> None:
-        """After steps in a compiled loop: rows that vary are known at their end alone. Collective."""
-        if self._varies:
-            self._look()
+    def steps_to_look(self, most: int) -> int:
+        """Steps from the present one to the next look at rows, at most ``most``."""
+        return min(most, self._every - self._s.n % self._every) if self._varies else most
 
     def finish(self, part: Steps) -> None:
         """Write the column of the steps of the buffer, for all ranks. Collective."""
         if not self._follows:
             return
-        self._fill(part)
+        self._fill(part, part.count)
         self._done, column = 0, np.ascontiguousarray(part.lost_force[: part.count])
         self._s.system.comm.Allreduce(MPI.IN_PLACE, column, op=MPI.MAX)
         part.lost_force[: part.count] = column
 
-    def _fill(self, part: Steps) -> None:
-        """Write the column of the steps that came since the last call, for this rank alone."""
-        new, self._done = slice(self._done, part.count), part.count
+    def _fill(self, part: Steps, end: int) -> None:
+        """Write the column of the first ``end`` steps that came since the last call, for this rank alone."""
+        new, self._done = slice(self._done, end), end
         r, gap, t, each = part.r[new], part.gap[new], part.t[new], 1
         if "gap" in part.fine:
             each = self._s.substeps

@@ -129,8 +129,8 @@ class ChunkedRun:
             if compiled is not None:
                 if s.outdated:
                     raise RuntimeError(_REASSEMBLED)
-                compiled.fill(steps, chunk)
-                self.recorder.lost_force.follow_block()
+                compiled.fill(steps, self.recorder.lost_force.steps_to_look(chunk))
+                self.recorder.lost_force.follow(steps, steps.count - 1)
                 stop = monitor.check_many(steps)
                 self.left -= steps.count
                 if bar is not None:
@@ -144,7 +144,7 @@ class ChunkedRun:
                     if balance is not None:
                         balance.step()
                     self._in_step = False
-                    self.recorder.lost_force.follow(steps)
+                    self.recorder.lost_force.follow(steps, steps.count)
                     failed = self._after_step()
                     steps.append()
                     if watch is not None:

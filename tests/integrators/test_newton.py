@@ -177,6 +177,12 @@ def test_forces_without_a_tangent_are_told():
         with pytest.raises(NotConverged, match=words):
             di.simulate(s, t_end=5.0, progress=False)
 
+    system = di.PointMasses(np.ones(2), stiffness=np.diag([1.0, -64.0]))
+    s = di.MoreauJean(system, 0.25)  # M + h^2/4 K is singular
+    s.start(1.0, 0.0)
+    with pytest.raises(RuntimeError, match="the matrix of the step is singular: take another time step"):
+        di.simulate(s, t_end=1.0, progress=False)
+
     s = di.CDLagrangeImplicit(di.PointMasses(1.0, ends), 0.01)
     s.start(0.0, 1.0)
     with pytest.raises(NotConverged, match="no velocity at t = .* not finite"):

@@ -110,24 +110,19 @@ class CDLagrangeImplicit(CentralDifferences):
             np.copyto(self._mean, 0.5 * (self.v_before + self.v))
             self.v_force = self._mean
 
-    def _solver(self) -> DenseSolver:
-        """That of ``K = M - h/2 dF/dv`` at the mean velocity."""
-        system = self._system
-        damping = system.damping_tangent(self.t, self.u, self._mean)
-        try:
-            return DenseSolver(np.diag(system.mass) + self.dt / 2 * damping, system.constrained)
-        except LinearSolverFailed as error:
-            raise complementarity.NotConverged(
-                f"there is no velocity at t = {self.t:.6g} s ({error}): take a smaller time step"
-            ) from None
-
     def _iterate(self) -> None:
         """One Newton iteration: replace v by the solution of the linearised step with contact."""
         h, system = self.dt, self._system
         np.copyto(self._mean, 0.5 * (self.v_before + self.v))
         system.force(self.t, self.u, self._mean, self.f)
-        solver = self._solver()
-        solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
+        damping = system.damping_tangent(self.t, self.u, self._mean)
+        try:
+            solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.constrained)  # M - h/2 dF/dv
+            solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
+        except LinearSolverFailed as error:
+            raise complementarity.NotConverged(
+                f"there is no velocity at t = {self.t:.6g} s ({error}): take a smaller time step"
+            ) from None
         self.v -= self._change
         if self.contact is not None:
             response = factorised_delassus(self, solver, symmetric=False)

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._types import FloatArray
-from ..one_step.step_equation import MOST, NEGLIGIBLE, ROUNDING, TOLERANCE
+from ..one_step.step_equation import MOST, NEGLIGIBLE, PATIENCE, ROUNDING, TOLERANCE
 from . import _central_loop as central
 from . import _shared as shared
 from ._kernels import inlined, kept
@@ -18,8 +18,7 @@ from ._one_step_loop import forecast_gap, keep_before
 if TYPE_CHECKING:
     from ._arrays import Energies, LoopModel, LoopPoints, LoopState
 
-#: Iterations after which a correction to the tolerance is enough, where rounding hinders a smaller one.
-PATIENCE = 8
+#: Rounding of forces, as :class:`.StepEquation` has it.
 _EPS = 4 * 2.0**-52
 
 

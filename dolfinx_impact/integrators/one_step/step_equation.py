@@ -12,6 +12,8 @@ from ...algebra import complementarity
 
 #: Newton iterations of a step at most.
 MOST = 60
+#: Iterations after which a correction to the tolerance is enough, where rounding hinders a smaller one.
+PATIENCE = 8
 #: A correction that is accepted, relative to the velocity.
 TOLERANCE = 1e-12
 #: A correction with exact tangents, relative to the velocity, after which the next one is below that.

@@ -15,7 +15,7 @@ from ...systems.compiled import compiled_forces
 from ..compiled.parts import CompiledParts
 from ..impulses.delassus import FactorisedDelassus, factorised_delassus
 from ..impulses.delassus_lumped import lumped_delassus
-from .step_equation import MOST, NEGLIGIBLE, ROUNDING, SHORTEST, SQUARED, TOLERANCE, StepEquation
+from .step_equation import MOST, NEGLIGIBLE, PATIENCE, ROUNDING, SHORTEST, SQUARED, TOLERANCE, StepEquation
 
 #: Dofs up to which steps may be made in a compiled loop: each iteration takes four forces for each dof there.
 MOST_DOFS = 32
@@ -66,7 +66,8 @@ class NewtonThetaStep(StepEquation):
                 continue
             # Of direct impulses the tangent leaves out what they do to forces that depend on the velocity.
             exact = not (s.direct > 0 and self._largest(np.abs(s.r)) > 0)
-            if exact and change <= enough * size or (s.iterations > 8 or not exact) and change <= accepted:
+            late = s.iterations > PATIENCE or not exact
+            if exact and change <= enough * size or late and change <= accepted:
                 break
         else:
             raise complementarity.NotConverged(
