@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
+
+from mpi4py import MPI
 
 from .. import arguments, parallel
 from ..algebra.kernels import NotCompiled, NotDeclared, logger
@@ -173,9 +176,12 @@ def _misfit(integrator: Integrator, history: Any, restart: Any) -> ValueError | 
 
 
 def _tell_of_contacts_left_out(integrator: Integrator) -> None:
-    """Warn of contacts of the system that exist, but that no scheme has."""
+    """Warn of contacts of the system that exist, but that no scheme has. Collective."""
+    comm = integrator.system.comm
+    if comm.allreduce(bool(left_out(integrator.system)), op=MPI.LOR):
+        gc.collect()  # contacts refer to themselves: one that nobody has any more may still be there
     idle = left_out(integrator.system)
-    if idle and integrator.system.comm.rank == 0:
+    if idle and comm.rank == 0:
         shown = "; ".join(repr(each) for each in idle[:3])
         logger.warning(
             f"{len(idle)} contact(s) of the system were made, but given to no scheme, and do nothing: "

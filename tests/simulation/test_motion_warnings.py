@@ -15,7 +15,7 @@ PLANE = di.Plane((0.0, -0.001), (0.0, 1.0))
 
 def square(**options):
     mesh = dmesh.create_rectangle(COMM, [[0, 0], [0.1, 0.1]], [3, 3], dmesh.CellType.quadrilateral)
-    named = di.named(mesh, foot=lambda x: x[1] < 1e-9)
+    named = di.named(mesh, foot=lambda x: x[1] < 1e-9, head=lambda x: x[1] > 0.1 - 1e-9)
     return di.Solid(named, density=1000.0, law=di.LinearElastic(1e6, 0.3), **options)
 
 
@@ -69,3 +69,12 @@ def test_a_contact_that_no_scheme_has(caplog):
     assert all("1 contact(s) of the system were made, but given to no scheme" in line for line in lines)
     assert not said(caplog, body, [given, idle]) and not said(caplog, body)  # each has had a scheme
     assert idle.total > 0
+
+
+@pytest.mark.mpi
+def test_a_contact_that_nobody_has_any_more_is_not_told(caplog):
+    body = square()
+    di.NodePairs(body, "foot", "head", (0.0, 1.0), gap0=1.0)
+    di.RigidContact(body, "foot", PLANE)
+    di.SurfaceContact(body)
+    assert not said(caplog, body)

@@ -19,7 +19,7 @@ from ..runs import FailedRun, Run, Runs
 Settings = Mapping[str, Any]  #: Parameters of a run.
 Errors = Mapping[str, float]  #: Errors by the name of the quantity.
 
-_LEAST, _ROUNDS = 0.3, 5  #: Short runs are timed again up to so much time in all [s], and so often.
+_LEAST, _ROUNDS = 0.1, 5  #: Short runs are timed again up to so much time in all [s], and so often.
 _FIRST = 3  #: Steps of a run that only loads what a scheme has compiled.
 #: What is compared, as attributes of a point.
 SECONDS, FORCES = "seconds", "forces"

@@ -24,14 +24,18 @@ from ..convergence import at_times, norm35
 from ..runs import Run, Runs
 from .measure import Errors, Settings, Study
 
+_NEWTON = "cd-lagrange-implicit"
 _MESHES = (25, 50, 100, 200, 400)
 _IMPLICIT = (0.7, 2.8)  #: Courant numbers of implicit schemes, whose steps are bounded by accuracy alone.
 
 
 def steps(h: float, by: int, times: int) -> Callable[[str], list[Settings]]:
-    """Steps from ``h`` [s] on, each one ``by`` times smaller than the one before; two less if implicit."""
+    """Steps from ``h`` [s] on, each one ``by`` times smaller than the one before; two less if implicit.
+
+    Also if implicit in the velocity alone, with Newton's method in every step.
+    """
     found: list[Settings] = [{"h": h / by**k} for k in range(times + 1)]
-    return lambda scheme: found if find_scheme(scheme).explicit else found[:-2]
+    return lambda scheme: found if find_scheme(scheme).explicit and scheme != _NEWTON else found[:-2]
 
 
 def meshes(count: int) -> Callable[[str], list[Settings]]:
