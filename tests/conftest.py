@@ -24,11 +24,18 @@ MARKERS = {
 }
 
 
+#: Tests marked nightly beside those that say so themselves, one a line.
+NIGHTLY = Path(__file__).parent / "nightly.txt"
+
+
+def _is_whole(config):
+    return config.args == config.getini("testpaths") or config.args == [str(config.rootpath / "tests")]
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config):
     """The whole suite: on one rank two processes share its files, then come the stages on several ranks."""
-    whole = config.args == config.getini("testpaths") or config.args == [str(config.rootpath / "tests")]
-    if not whole or COMM.size > 1 or hasattr(config, "workerinput"):
+    if not _is_whole(config) or COMM.size > 1 or hasattr(config, "workerinput"):
         return (yield)
     if getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = 2, "loadfile"
@@ -58,7 +65,15 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "ignore:It looks like `register_random`")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    listed = {line for line in NIGHTLY.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+    for item in items:
+        if item.nodeid in listed:
+            item.add_marker(pytest.mark.nightly)
+            listed.remove(item.nodeid)
+    if listed and _is_whole(config):
+        raise pytest.UsageError(f"{NIGHTLY.name} names tests that do not exist: {sorted(listed)}")
     if COMM.size > 1:
         kept = [i for i in items if i.get_closest_marker("mpi") and not i.get_closest_marker("one_rank")]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])

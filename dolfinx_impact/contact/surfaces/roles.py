@@ -63,7 +63,8 @@ class Roles:
 
     def chosen(self, found: Candidates) -> Candidates:
         """Candidate pairs without those of cells with a common vertex."""
-        return found.taken(~self.neighbours(*found.pairs.T))
+        near = self.neighbours(*found.pairs.T)
+        return found.taken(~near) if near.any() else found
 
     def neighbours(self, first: IntArray, second: IntArray) -> BoolArray:
         """Whether cells of two facets have a common vertex, shape (n,)."""

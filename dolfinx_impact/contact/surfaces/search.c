@@ -6,6 +6,8 @@
 #define SQRT3 1.7320508075688772
 #define LANES 16 /* pairs of which the first bounds are computed at once */
 #define ROUNDING 1e-14
+#define CONE_ROUNDING 1e-6 /* of an angle: the square root of that of its cosine */
+#define DIRECTIONS 6
 /* Change of the cosine of the normals of two facets until the next search, where both are no slivers and not
    curved: their nodes do not use up the margin to turn both against each other. No strict bound: that is the sum of both
    chords, 0.7 for squares, with which facets on both sides of each edge of a right angle would be candidates. Facets
@@ -228,6 +230,47 @@ static int may_meet(const Mesh *mesh, const Pair *pair, Distances *found)
     return !(pair->bounded && found->beside > found->lever * pair->tangent + pair->motion);
 }
 
+/* -- directions, by which facets are divided before places: most of what is near to one is on its own side */
+
+/* Normals within an angle about an axis. */
+typedef struct {
+    double axis[3], angle; /* infinite where facets may turn by more than TURNING allows */
+} Cone;
+
+/* The axis to which a normal is closest, 2 for each direction in space. */
+static int direction_of(const double *n)
+{
+    int axis = fabs(n[1]) > fabs(n[0]);
+    axis = fabs(n[2]) > fabs(n[axis]) ? 2 : axis;
+    return 2 * axis + (n[axis] < 0.0);
+}
+
+static Cone cone_of(const Mesh *mesh, const Plane *planes, const Sphere *spheres, int64_t count)
+{
+    Cone cone = {{0.0}, 0.0};
+    double least = 1.0, chord = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        const Plane *plane = planes + spheres[i].number;
+        for (int k = 0; k < 3; k++)
+            cone.axis[k] += plane->normal[k];
+        chord = larger(chord, plane->chord);
+    }
+    double size = sqrt(dot(cone.axis, cone.axis));
+    for (int k = 0; k < 3; k++)
+        cone.axis[k] /= size;
+    for (int64_t i = 0; i < count; i++)
+        least = smaller(least, dot(cone.axis, planes[spheres[i].number].normal));
+    cone.angle = !mesh->curved && chord > SLIVERS ? INFINITY : acos(least) + CONE_ROUNDING;
+    return cone;
+}
+
+/* Whether a normal in one cone and one in another may have an angle above the limit; true of what is no number. */
+static int may_face(const Cone *one, const Cone *other, double limit)
+{
+    double cosine = larger(-1.0, smaller(1.0, dot(one->axis, other->axis)));
+    return !(acos(cosine) + one->angle + other->angle <= limit);
+}
+
 /* -- search */
 
 static int ascending(const void *a, const void *b)
@@ -264,11 +307,13 @@ static void add(Found *found, int64_t first, int64_t second, int64_t member, con
     memcpy(found->distances + 3 * p, distances, sizeof(Distances));
 }
 
-/* Facets or nodes in boxes: the one around all of them, and its parts from `root` to `end`, once something is near. */
+/* Facets or nodes in boxes: the one around all of them, and its parts from `root` to `end`, once something is near: a
+   tree for each direction of facets, its root -1 where there are none. */
 typedef struct {
     Box around;
     const int64_t *entries;
-    int64_t size, first, root, end; /* first: place of its spheres */
+    int64_t size, first, root, end, roots[DIRECTIONS]; /* first: place of its spheres */
+    Cone cones[DIRECTIONS];
 } Tree;
 
 typedef struct {
@@ -302,24 +347,45 @@ static void start_tree(const Mesh *mesh, const Work *work, const int64_t *entrie
     }
 }
 
+static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
+{
+    if (!work->known[facet]) {
+        describe(mesh, work->of_facet + facet, work->planes + facet);
+        work->known[facet] = 1;
+    }
+    return work->planes + facet;
+}
+
 /* Divide a tree; its spheres have the numbers of facets, or of points their places in a list. A list without keys
    looks for all. */
 static void grow(const Mesh *mesh, Work *work, int points, int keys, Tree *tree)
 {
-    int64_t count = 0;
+    int64_t first = tree->first;
     if (tree->root >= 0)
         return;
-    for (int64_t i = 0; i < tree->size; i++) {
-        Sphere one = sphere_of(mesh, work, tree->entries[i], points);
-        if (points)
-            one.number = i;
-        if (!keys)
-            one.key = INT64_MIN;
-        if (is_finite(&one))
-            work->spheres[tree->first + count++] = one;
-    }
     tree->root = work->used;
-    divide(work->spheres, tree->first, count, work->boxes, &work->used);
+    for (int direction = 0; direction < DIRECTIONS; direction++) {
+        Sphere *spheres = work->spheres + first;
+        int64_t count = 0;
+        for (int64_t i = 0; i < tree->size; i++) {
+            int64_t entry = tree->entries[i];
+            if ((points ? 0 : direction_of(plane_of(mesh, work, entry)->normal)) != direction)
+                continue;
+            Sphere one = sphere_of(mesh, work, entry, points);
+            if (points)
+                one.number = i;
+            if (!keys)
+                one.key = INT64_MIN;
+            if (is_finite(&one))
+                spheres[count++] = one;
+        }
+        tree->roots[direction] = count ? work->used : -1;
+        if (count && !points)
+            tree->cones[direction] = cone_of(mesh, work->planes, spheres, count);
+        if (count)
+            divide(work->spheres, first, count, work->boxes, &work->used);
+        first += count;
+    }
     tree->end = work->used;
 }
 
@@ -329,12 +395,28 @@ static void grow_both(const Mesh *mesh, Work *work, int points, int keys, Tree *
     grow(mesh, work, 0, 1, surface);
     if (keys && !points && list->size == surface->size &&
         !memcmp(list->entries, surface->entries, list->size * sizeof(int64_t)))
-        list->root = surface->root, list->end = surface->end;
+        *list = *surface;
     grow(mesh, work, points, keys, list);
 }
 
+/* Copy the spheres of a surface that may reach those in a box and face them; returns how many. */
+static int64_t gather_facing(const Mesh *mesh, const Work *work, int points, double facing, const Box *box,
+                             const Tree *surface)
+{
+    double limit = acos(facing + TURNING);
+    int64_t count = 0;
+    Cone cone = {{0.0}, INFINITY};
+    if (!points)
+        cone = cone_of(mesh, work->planes, work->spheres + box->first, box->count);
+    for (int k = 0; k < DIRECTIONS; k++)
+        if (surface->roots[k] >= 0 && may_face(&cone, surface->cones + k, limit))
+            count += gather_near(box, work->boxes, surface->roots[k], work->spheres, mesh->margin,
+                                 work->around + count);
+    return count;
+}
+
 /* Find what is near to each entry of a list, box by box; returns 0 without memory. */
-static int find_near(const Mesh *mesh, Work *work, int points, const Tree *list, const Tree *surface)
+static int find_near(const Mesh *mesh, Work *work, int points, double facing, const Tree *list, const Tree *surface)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < list->size; i++)
@@ -343,7 +425,7 @@ static int find_near(const Mesh *mesh, Work *work, int points, const Tree *list,
         const Box *box = work->boxes + k;
         if (box->right)
             continue;
-        int64_t around = gather_near(box, work->boxes, surface->root, work->spheres, mesh->margin, work->around);
+        int64_t around = gather_facing(mesh, work, points, facing, box, surface);
         if (total + around * box->count > work->room) {
             int64_t room = 2 * (total + around * box->count);
             int64_t *moved = realloc(work->near, room * sizeof(int64_t));
@@ -359,15 +441,6 @@ static int find_near(const Mesh *mesh, Work *work, int points, const Tree *list,
         }
     }
     return 1;
-}
-
-static const Plane *plane_of(const Mesh *mesh, Work *work, int64_t facet)
-{
-    if (!work->known[facet]) {
-        describe(mesh, work->of_facet + facet, work->planes + facet);
-        work->known[facet] = 1;
-    }
-    return work->planes + facet;
 }
 
 /* Keep the facets that may face another one until the next search: few of those that are near, in a pile a fifth. */
@@ -516,7 +589,7 @@ int64_t find_candidates(int64_t gdim, const double *x, int64_t facets, int64_t p
         if (!boxes_reach(&one->around, &surface->around, margin))
             continue;
         grow_both(&mesh, &work, points, key != NULL, one, surface);
-        ready = find_near(&mesh, &work, points, one, surface);
+        ready = find_near(&mesh, &work, points, facing, one, surface);
         for (int64_t i = 0; ready && i < one->size; i++) {
             int64_t place = points ? i : one->entries[i];
             int64_t *near = work.near + work.start[place], count = work.count[place];
