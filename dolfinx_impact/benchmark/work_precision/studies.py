@@ -32,10 +32,11 @@ _IMPLICIT = (0.7, 2.8)  #: Courant numbers of implicit schemes, whose steps are 
 def steps(h: float, by: int, times: int) -> Callable[[str], list[Settings]]:
     """Steps from ``h`` [s] on, each one ``by`` times smaller than the one before; two less if implicit.
 
-    Also if implicit in the velocity alone, with Newton's method in every step.
+    One less if implicit in the velocity alone.
     """
     found: list[Settings] = [{"h": h / by**k} for k in range(times + 1)]
-    return lambda scheme: found if find_scheme(scheme).explicit and scheme != _NEWTON else found[:-2]
+    less = {_NEWTON: 1}
+    return lambda scheme: found[: times + 1 - less.get(scheme, 0 if find_scheme(scheme).explicit else 2)]
 
 
 def meshes(count: int) -> Callable[[str], list[Settings]]:

@@ -150,7 +150,8 @@ class FacetSearch:
 @functools.cache
 def _library() -> Any:
     folder = resources.files(__package__)
-    files = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("halve.h", "boxes.h", "search.c")]
+    names = "halve.h", "boxes.h", "planes.h", "bounds.h", "directions.h", "search.c"
+    files = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
     return compiled("\n".join(files), _FLAGS, MPI.COMM_SELF, _DECLARATION)
 
 
