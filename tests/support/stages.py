@@ -1,9 +1,9 @@
 """Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two, and on three
 too where slow tests are not left out.
 
-The cases of a parametrised test take turns: of three the first one runs on two ranks, the second on three and
-the last on one alone; fewer, where their kinds do not matter to what is distributed. Tests without cases run
-on two ranks, every fourth one of a file on three too. In a nightly run all run on both.
+The cases of a parametrised test take turns: of six the first and the fourth run on two ranks, the second on
+three and the others on one alone; fewer, where their kinds do not matter to what is distributed. Tests
+without cases run on two ranks, every fourth one of a file on three too. In a nightly run all run on both.
 
 On several ranks every rank runs this module as a program: rank 0 prints, the others write to files that
 are shown where the stage fails.
@@ -58,7 +58,7 @@ def turns(ids, ran, most=None):
     chosen = set()
     for name, cases in tests.items():
         left = [each for each in cases if each not in (ran or ())]
-        turn = cases[::3] if ran is None else cases[1::3]
+        turn = cases[::3] if ran is None else cases[1::6]
         if len(cases) == 1:
             alone.setdefault(name.split("::")[0], []).extend(cases)
         elif name in (most or {}):
