@@ -175,7 +175,7 @@ static int find_near(const Mesh *mesh, Work *work, int points, double facing, co
     return 1;
 }
 
-/* Keep the facets that may face another one until the next search: few of those that are near, in a pile a fifth. */
+/* Keep the facets that may face another one until the next search. */
 static int64_t select_facing(const Mesh *mesh, Work *work, const Plane *plane, int64_t *near, int64_t count,
                              double facing)
 {
