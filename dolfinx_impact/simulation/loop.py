@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
-from mpi4py import MPI
-
 from .. import arguments, parallel
 from ..algebra.kernels import NotCompiled, NotDeclared, logger
 from ..algebra.operators import SparseRows
@@ -178,7 +176,7 @@ def _misfit(integrator: Integrator, history: Any, restart: Any) -> ValueError | 
 def _tell_of_contacts_left_out(integrator: Integrator) -> None:
     """Warn of contacts of the system that exist, but that no scheme has. Collective."""
     comm = integrator.system.comm
-    if comm.allreduce(bool(left_out(integrator.system)), op=MPI.LOR):
+    if parallel.anywhere(comm, bool(left_out(integrator.system))):
         gc.collect()  # contacts refer to themselves: one that nobody has any more may still be there
     idle = left_out(integrator.system)
     if idle and comm.rank == 0:

@@ -24,7 +24,6 @@ from ..convergence import at_times, norm35
 from ..runs import Run, Runs
 from .measure import Errors, Settings, Study
 
-_NEWTON = "cd-lagrange-implicit"
 _MESHES = (25, 50, 100, 200, 400)
 _IMPLICIT = (0.7, 2.8)  #: Courant numbers of implicit schemes, whose steps are bounded by accuracy alone.
 
@@ -34,9 +33,12 @@ def steps(h: float, by: int, times: int) -> Callable[[str], list[Settings]]:
 
     One less if implicit in the velocity alone.
     """
-    found: list[Settings] = [{"h": h / by**k} for k in range(times + 1)]
-    less = {_NEWTON: 1}
-    return lambda scheme: found[: times + 1 - less.get(scheme, 0 if find_scheme(scheme).explicit else 2)]
+
+    def of(scheme: str) -> list[Settings]:
+        less = 1 if scheme == "cd-lagrange-implicit" else 0 if find_scheme(scheme).explicit else 2
+        return [{"h": h / by**k} for k in range(times + 1 - less)]
+
+    return of
 
 
 def meshes(count: int) -> Callable[[str], list[Settings]]:
